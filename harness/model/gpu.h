@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of GPU generations: what a law may know about a card without
+ * having it. One row a card, one source a row. Units are in the names. A value
+ * that no source gives is 0 (integers) or NaN (doubles).
+ *
+ * A card that the table lacks is described from its attributes
+ * (ub_gpu_from_attributes), each value with its origin. */
+#ifndef UB_MODEL_GPU_H
+#define UB_MODEL_GPU_H
+
+#include "harness/contract/micro.h"
+
+struct ub_constants;
+
+struct ub_gpu {
+    const char *slug;         /* "h200" */
+    const char *name;         /* "NVIDIA H200" as the driver names it */
+    const char *architecture; /* "Hopper" */
+    const char *chip;         /* CUPTI's chip name, "GH100"; NULL where it has none */
+    int cc_major, cc_minor;
+    int sms;
+    int warps_per_sm, blocks_per_sm, threads_per_block;
+    int registers_per_sm, registers_per_block, register_unit_per_warp, registers_per_thread_max;
+    int schedulers_per_sm;
+    int fp32_lanes_per_sm, fp64_lanes_per_sm;
+    uint64_t shared_per_sm_bytes, shared_per_block_bytes, shared_per_block_optin_bytes;
+    uint64_t shared_reserved_bytes, shared_unit_bytes;
+    uint64_t l1_bytes, l2_bytes, memory_bytes;
+    int sector_bytes, line_bytes; /* 32, 128 */
+    int dram_read_grain_bytes;    /* bytes that one missing sector makes DRAM deliver: 64 measured on GH100 */
+    double clock_base_mhz, clock_boost_mhz;
+    double dram_bandwidth_bps; /* data sheet, B/s */
+    const char *source;        /* where the row is from */
+    const char *notes;         /* or NULL */
+    bool verified;             /* laws were checked on this card (sm_90); else they are "assumed" */
+};
+
+size_t ub_gpu_count(void);
+const struct ub_gpu *ub_gpu_at(size_t index);
+
+/* By slug ("h200", "a100-40") or by alias; NULL: unknown. */
+const struct ub_gpu *ub_gpu_find(const char *slug);
+/* By the driver's device name ("NVIDIA H200", "NVIDIA A100-SXM4-80GB"); NULL: not in the table. */
+const struct ub_gpu *ub_gpu_find_by_device_name(const char *device_name);
+
+/* What the driver says of a card. */
+struct ub_gpu_attributes {
+    const char *name;
+    int cc_major, cc_minor, sms, warps_per_sm, blocks_per_sm, registers_per_sm, registers_per_block;
+    uint64_t shared_per_sm_bytes, shared_per_block_optin_bytes, shared_reserved_bytes, l2_bytes, memory_bytes;
+    double clock_max_mhz, memory_clock_mhz; /* NaN: unknown */
+    int memory_bus_bits;
+};
+
+/* Describes a card in `out`: a table row with the same name gives what
+ * attributes do not; else the youngest generation of the table that is not
+ * younger than the card does. Strings are borrowed from the table, from `attributes`
+ * (which must outlive `out`) or static. `out->source` says which it was. */
+void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct ub_gpu *out);
+
+/* The constants that laws use where nothing was measured (ceilings, floors), each
+ * with interval and origin. Names:
+ *   dram_load_ceiling, dram_store_ceiling, dram_copy_ceiling   B/s
+ *   l2_load_ceiling                                            B/s
+ *   block_launch_ns      ns between two block launches, whole device
+ *   launch_floor_ns      ns that a launch takes at least, back to back in a graph
+ *   clock_mhz            SM clock under load
+ */
+void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The constants that laws use where nothing was measured. Measured ones are an
+ * H200's; a card for which something was published uses that, as a share of its
+ * own data sheet; all others use the middle of what was published. Whatever is
+ * not measured says "assumed" and has an interval as wide as the sources differ.
+ * A quantity without any source is left out. */
+#include "harness/model/gpu.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "harness/contract/record.h"
+
+/* A value with its interval; no origin: not known. */
+struct figure {
+    double value, lo, hi;
+    const char *origin;
+};
+
+struct card_figures {
+    const char *slug;
+    struct figure load, store, copy; /* of DRAM, as a share of the data sheet's bandwidth */
+    struct figure l2_load;           /* B/s */
+    struct figure launch_floor;      /* ns */
+};
+
+#define RRZE_STREAM "RRZE-HPC/gpu-benches gpu-stream"
+#define RRZE_L2     "RRZE-HPC/gpu-benches gpu-l2-cache"
+#define RRZE_LAUNCH "RRZE-HPC/gpu-benches gpu-small-kernels in a CUDA graph"
+#define OPENCL      "ProjectPhysX/OpenCL-Benchmark"
+
+static const struct card_figures published[] = {
+    {.slug = "v100",
+     .load = {0.96, 0.93, 0.98, RRZE_STREAM " read, V100 PCIe"},
+     .copy = {0.90, 0.86, 0.93, RRZE_STREAM " scale, V100 PCIe"}},
+    {.slug = "t4", .load = {0.77, 0.70, 0.92, OPENCL " read"}, .store = {0.67, 0.60, 0.90, OPENCL " write"}},
+    {.slug = "rtx2080ti", .load = {0.87, 0.83, 0.95, OPENCL " read"}, .store = {0.89, 0.85, 0.95, OPENCL " write"}},
+    {.slug = "a100",
+     .load = {0.87, 0.84, 0.95, RRZE_STREAM " read"},
+     .store = {0.93, 0.88, 0.97, OPENCL " write, A100 PCIe 80GB"},
+     .copy = {0.87, 0.84, 0.91, "NVIDIA-STREAM 24.3 copy"},
+     .l2_load = {5.2e12, 4.5e12, 5.3e12, RRZE_L2 "; low end: Chips and Cheese"},
+     .launch_floor = {1340, 1200, 1500, RRZE_LAUNCH}},
+    {.slug = "a100-40",
+     .load = {0.96, 0.87, 0.98, RRZE_STREAM " read; low end: OpenCL-Benchmark"},
+     .store = {0.97, 0.90, 0.98, OPENCL " write, A100 PCIe 40GB"},
+     .copy = {0.89, 0.85, 0.92, RRZE_STREAM " scale"},
+     .l2_load = {5.2e12, 4.5e12, 5.3e12, RRZE_L2 ", A100 80GB; low end: Chips and Cheese"},
+     .launch_floor = {1340, 1200, 1500, RRZE_LAUNCH ", A100 80GB"}},
+    {.slug = "a10", .load = {0.82, 0.78, 0.95, "mixbench read-only, ECC on"}},
+    {.slug = "a40", .load = {0.98, 0.94, 0.99, RRZE_STREAM " read"}, .copy = {0.94, 0.90, 0.96, RRZE_STREAM " scale"}},
+    {.slug = "rtx4090", .l2_load = {5.0e12, 4.5e12, 5.5e12, "Chips and Cheese, \"about 5 TB/s\""}},
+    {.slug = "l40s",
+     .load = {0.98, 0.92, 0.99, RRZE_STREAM " read, L40"},
+     .copy = {0.90, 0.86, 0.96, RRZE_STREAM " scale, L40"},
+     .l2_load = {5.2e12, 5.0e12, 5.5e12, RRZE_L2 ", L40"},
+     .launch_floor = {940, 850, 1100, RRZE_LAUNCH ", L40"}},
+    {.slug = "h100-pcie",
+     .load = {0.95, 0.92, 0.98, RRZE_STREAM " and gpu-l2-cache read"},
+     .copy = {0.87, 0.83, 0.91, "between scale 0.84 and triad 0.90 of " RRZE_STREAM},
+     .l2_load = {6.9e12, 5.5e12, 7.0e12, RRZE_L2 "; low end: Chips and Cheese"},
+     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), H100 in a CUDA graph"}},
+    {.slug = "h100",
+     .load = {0.90, 0.88, 0.98, OPENCL " read"},
+     .store = {0.91, 0.89, 0.98, OPENCL " write"},
+     .copy = {0.86, 0.84, 0.91, "p2pBandwidthLatencyTest, same device"},
+     .l2_load = {9.0e12, 6.9e12, 9.8e12, "H100 PCIe's 6.9e12 x SMs x clock; high end: H200"},
+     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), in a CUDA graph"}},
+    {.slug = "h200", .l2_load = {9.8e12, 9.0e12, 10.1e12, RRZE_L2}},
+    {.slug = "gh200",
+     .load = {0.90, 0.88, 0.98, OPENCL " read"},
+     .store = {0.92, 0.90, 0.98, OPENCL " write"},
+     .copy = {0.89, 0.84, 0.93, "an H200's share"},
+     .l2_load = {9.8e12, 6.9e12, 10.1e12, RRZE_L2 ", H200"},
+     .launch_floor = {1260, 1130, 1500, RRZE_LAUNCH ", H200"}},
+    {.slug = "b200",
+     .load = {0.83, 0.80, 0.95, OPENCL " read"},
+     .store = {0.81, 0.78, 0.95, OPENCL " write"},
+     .copy = {0.76, 0.70, 0.90, "its load share x 0.91 (copy to load on an H200)"},
+     .l2_load = {16.8e12, 15.0e12, 21.0e12, "Chips and Cheese, Nvidia's B200 (across partitions)"},
+     .launch_floor = {800, 700, 1500, "Mirage persistent kernel, arXiv:2512.22219, in a CUDA graph"}},
+};
+
+/* Middle and ends of the shares above, for a card about which nothing was published. */
+static const struct card_figures elsewhere = {
+    .load = {0.92, 0.77, 0.98, "other cards read 0.77 to 0.98"},
+    .store = {0.92, 0.67, 0.98, "other cards write 0.67 to 0.98"},
+    .copy = {0.88, 0.75, 0.95, "other cards copy 0.75 to 0.95"},
+    .launch_floor = {1300, 800, 2000, "other cards need 800 to 1340 ns in a CUDA graph"},
+};
+
+static const struct {
+    const char *slug, *name;
+    struct figure figure;
+    const char *unit;
+} measured[] = {
+#define ON_H200 "measured on an H200 by ubench: 2 GiB, 16 bytes in flight a thread, block 256"
+    {"h200", "dram_load_ceiling", {4.68e12, 4.60e12, 4.73e12, ON_H200 "; cards differ by 1.5 %"}, "B/s"},
+    {"h200", "dram_store_ceiling", {4.69e12, 4.643e12, 4.737e12, ON_H200}, "B/s"},
+    {"h200", "dram_copy_ceiling", {4.27e12, 4.227e12, 4.313e12, ON_H200 "; read and written bytes"}, "B/s"},
+    {"h200", "block_launch_ns", {0.604, 0.592, 0.616, "measured on an H200 by ubench"}, "ns"},
+    {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
+};
+
+/* SM cycles between two block launches of the whole device: 0.604 ns x 1.98 GHz
+ * on an H200. How it scales with the number of SMs is not known, hence the
+ * factor of two either way. */
+static const double block_launch_cycles = 1.196;
+
+static const struct card_figures *published_of(const char *slug)
+{
+    for (size_t i = 0; slug && i < sizeof published / sizeof published[0]; i++)
+        if (strcmp(published[i].slug, slug) == 0)
+            return &published[i];
+    return &elsewhere;
+}
+
+/* `figure`, or `fallback` where it is not known. */
+static const struct figure *known(const struct figure *figure, const struct figure *fallback)
+{
+    return figure->origin ? figure : fallback;
+}
+
+/* A card of the table has its data sheet's bandwidth, any other the rate of its pins or what its file says. */
+static void set_share(struct ub_constants *out, const char *name, const struct figure *share, const struct ub_gpu *gpu)
+{
+    const double peak_bps = gpu->dram_bandwidth_bps;
+    if (!(peak_bps > 0))
+        return;
+    ub_constant_set(out, name, share->value * peak_bps, share->lo * peak_bps, share->hi * peak_bps, "B/s",
+                    "assumed: %s x %.2f, %s", gpu->slug ? "data sheet" : "peak bandwidth", share->value, share->origin);
+}
+
+static void set_figure(struct ub_constants *out, const char *name, const struct figure *figure, const char *unit,
+                       const char *prefix)
+{
+    if (figure->origin)
+        ub_constant_set(out, name, figure->value, figure->lo, figure->hi, unit, "%s%s", prefix, figure->origin);
+}
+
+static void set_clock(struct ub_constants *out, const struct ub_gpu *gpu)
+{
+    const double boost = gpu->clock_boost_mhz;
+    if (!(boost > 0))
+        return;
+    /* Under a heavy load a card may fall as far as its base clock. */
+    const bool has_base = gpu->clock_base_mhz > 0 && gpu->clock_base_mhz <= boost;
+    ub_constant_set(out, "clock_mhz", boost, has_base ? gpu->clock_base_mhz : 0.7 * boost, boost, "MHz",
+                    "assumed: boost clock; low end: %s", has_base ? "base clock" : "0.7 x boost, base clock not known");
+    const double launch_ns = block_launch_cycles / boost * 1e3;
+    ub_constant_set(out, "block_launch_ns", launch_ns, launch_ns / 2, launch_ns * 2, "ns",
+                    "assumed from the H200: %.3f SM cycles at %.0f MHz", block_launch_cycles, boost);
+}
+
+static void set_measured(struct ub_constants *out, const char *slug)
+{
+    for (size_t i = 0; slug && i < sizeof measured / sizeof measured[0]; i++)
+        if (strcmp(measured[i].slug, slug) == 0)
+            set_figure(out, measured[i].name, &measured[i].figure, measured[i].unit, "");
+}
+
+void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out)
+{
+    out->count = 0;
+    const struct card_figures *card = published_of(gpu->slug);
+    set_share(out, "dram_load_ceiling", known(&card->load, &elsewhere.load), gpu);
+    set_share(out, "dram_store_ceiling", known(&card->store, &elsewhere.store), gpu);
+    set_share(out, "dram_copy_ceiling", known(&card->copy, &elsewhere.copy), gpu);
+    set_figure(out, "l2_load_ceiling", &card->l2_load, "B/s", "assumed: ");
+    set_figure(out, "launch_floor_ns", known(&card->launch_floor, &elsewhere.launch_floor), "ns", "assumed: ");
+    set_clock(out, gpu);
+    set_measured(out, gpu->slug); /* replaces what was assumed */
+}
