@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The record as JSON, schema 1 (DESIGN section 6): written by ubench and read
+ * back by it. Key order is fixed, so that two files differ only where the runs do. */
+#ifndef UB_IO_JSON_H
+#define UB_IO_JSON_H
+
+#include <stdio.h>
+
+#include "harness/contract/record.h"
+
+struct ub_json_options {
+    bool redact;     /* drop UUID, PCI address, paths and argv's paths */
+    bool no_samples; /* leave out samples and their clocks */
+};
+
+bool ub_json_write(FILE *stream, const struct ub_record *record, const struct ub_json_options *options,
+                   struct ub_error *err);
+
+/* Safe on any bytes. Fails with UB_BAD_DATA and a message that names `name`, what
+ * is wrong and where (line, column or key): not JSON, cut off, NaN, too deep, not
+ * ubench's (says which tool's file it looks like: Google Benchmark, nvbench), a
+ * higher schema. Unknown keys are ignored. `record` must be empty. */
+bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err);
+bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err);
+
+#endif
