@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The arena: one allocation that serves every point of a worker. It has three
+ * regions, by what their content must be: seeded random inputs, zeroes, outputs.
+ * Kernels write outputs only, so the inputs stay what they were from the first
+ * verification to the last, whatever the order of the points. */
+#ifndef UB_CUDA_BUFFER_H
+#define UB_CUDA_BUFFER_H
+
+#include "harness/contract/micro.h"
+#include "harness/cuda/device.h"
+
+struct ub_region_sizes {
+    uint64_t random_bytes, zero_bytes, output_bytes;
+};
+
+struct ub_arena {
+    struct ub_device *device;
+    ub_device_pointer base;
+    struct ub_region_sizes sizes;
+    unsigned long long *results; /* device, UB_RESULT_WORDS words */
+    unsigned long long *stamps;  /* device, two pairs of clock and globaltimer */
+};
+
+/* What one footprint needs, each buffer rounded up to 512 bytes. */
+struct ub_region_sizes ub_region_need(const struct ub_footprint *footprint);
+void ub_region_max(struct ub_region_sizes *sizes, const struct ub_region_sizes *need);
+uint64_t ub_region_total(const struct ub_region_sizes *sizes);
+
+/* Allocates and fills (seeded; `zeros` makes the inputs zero). UB_INCOMPLETE with
+ * the driver's name where memory is out. */
+bool ub_arena_open(struct ub_arena *arena, struct ub_device *device, const struct ub_region_sizes *sizes, uint64_t seed,
+                   bool zeros, struct ub_error *err);
+void ub_arena_close(struct ub_arena *arena);
+
+/* Carves the buffers of a footprint out of the arena; false: it is too small. */
+bool ub_arena_carve(const struct ub_arena *arena, const struct ub_footprint *footprint, struct ub_buffers *out);
+
+/* Poisons every output buffer (0xFF); asynchronous on the device's stream. */
+bool ub_arena_poison(struct ub_arena *arena, const struct ub_footprint *footprint, const struct ub_buffers *buffers,
+                     struct ub_error *err);
+
+bool ub_results_clear(struct ub_arena *arena, struct ub_error *err);
+/* Waits for the stream and fetches UB_RESULT_WORDS words. */
+bool ub_results_read(struct ub_arena *arena, unsigned long long out[UB_RESULT_WORDS], struct ub_error *err);
+
+/* Whether free memory holds `bytes`, with 256 MiB to spare for the driver. */
+bool ub_memory_fits(struct ub_device *device, uint64_t bytes, uint64_t *free_bytes);
+
+#endif
