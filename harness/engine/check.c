@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A saved record is believed only as far as it can be computed again: every law
+ * from the record's own device and constants, every summary from its samples,
+ * every verdict and metric from both. The recomputation is the code that wrote the
+ * record (ub_law_apply, ub_law_judge) on a fresh point that holds only what was
+ * measured; whatever differs is named with its point. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/engine/law.h"
+#include "harness/engine/plan.h"
+#include "harness/engine/stats.h"
+#include "harness/model/gpu.h"
+
+/* Doubles go through decimal text; what they are computed from is exact. */
+static const double tolerance = 1e-9;
+/* The coarsest timer known ticks at 2 us; half of that is what an interval may be
+ * widened by on either side. */
+static const double widest_half_tick_ns = 1000;
+
+struct checker {
+    const struct ub_record *record;
+    const struct ub_record_point *point; /* the one being checked */
+    struct ub_gpu gpu;
+    bool jit;
+    struct ub_check_counts *counts;
+    ub_check_report report;
+    void *user;
+    size_t problems;
+};
+
+static void UB_PRINTF(2, 3) problem(struct checker *check, const char *format, ...)
+{
+    char label[512], what[1024], text[sizeof label + sizeof what + 2];
+    ub_point_label(check->point, label, sizeof label);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s: %s", label, what);
+    check->report(check->user, text);
+    check->problems++;
+}
+
+/* `scale` is the size that an error is relative to, where the value itself may be near 0. */
+static bool same_within(double a, double b, double scale)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b);
+    return a == b || fabs(a - b) <= tolerance * fmax(scale, fmax(fabs(a), fabs(b)));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text ? text : "null";
+}
+
+struct pair {
+    const char *name;
+    double stored, computed, scale;
+};
+
+static void compare_pairs(struct checker *check, const struct pair *pairs, size_t count, const char *computed_from)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!same_within(pairs[i].stored, pairs[i].computed, pairs[i].scale))
+            problem(check, "%s is %.12g in the record, %.12g %s", pairs[i].name, pairs[i].stored, pairs[i].computed,
+                    computed_from);
+}
+
+/* ---- the summary from its samples ---------------------------------------- */
+
+/* The tick that the interval was widened by, read from the interval itself: by the
+ * same amount on either side, else it is no tick and the ends will be reported. */
+static double tick_of(const struct ub_time *time, const struct ub_summary *plain)
+{
+    const double below = plain->ci_lo - time->ci_lo, above = time->ci_hi - plain->ci_hi;
+    const double rounding = tolerance * fabs(plain->ci_hi);
+    const bool is_tick = below > rounding && below <= widest_half_tick_ns && fabs(below - above) <= rounding;
+    return is_tick ? below + above : 0;
+}
+
+static void check_summary(struct checker *check)
+{
+    const struct ub_time *time = &check->point->time;
+    if (time->n == 0 || !time->samples)
+        return;
+    double *values = malloc(time->n * sizeof *values);
+    if (!values) {
+        problem(check, "its summary was not checked: out of memory");
+        return;
+    }
+    for (size_t i = 0; i < time->n; i++)
+        values[i] = time->samples[i].time_ns;
+    struct ub_summary s;
+    ub_summarise(values, time->n, 0, &s);
+    ub_summarise(values, time->n, tick_of(time, &s), &s);
+    free(values);
+    const struct pair pairs[] = {
+        {"median", time->median, s.median, 0}, {"ci_lo", time->ci_lo, s.ci_lo, 0}, {"ci_hi", time->ci_hi, s.ci_hi, 0},
+        {"min", time->min, s.min, 0},          {"p05", time->p05, s.p05, 0},       {"p95", time->p95, s.p95, 0},
+        {"mad", time->mad, s.mad, s.median},   {"cv", time->cv, s.cv, 1},          {"drift", time->drift, s.drift, 1},
+    };
+    compare_pairs(check, pairs, sizeof pairs / sizeof pairs[0], "from its samples");
+    /* Without an interval the tick is not known, which decides on outliers. */
+    if (!isnan(s.ci_lo) && time->outliers != s.outliers)
+        problem(check, "outliers is %d in the record, %d from its samples", time->outliers, s.outliers);
+}
+
+/* ---- verdicts ------------------------------------------------------------ */
+
+static void compare_verdicts(struct checker *check, const struct ub_record_point *computed)
+{
+    const struct ub_record_point *stored = check->point;
+    const struct pair residual = {"residual", stored->residual, computed->residual, 1};
+    compare_pairs(check, &residual, 1, "from its own time and prediction");
+    if (stored->counter_verdict != computed->counter_verdict)
+        problem(check, "the verdict on counters is \"%s\" in the record, \"%s\" by its values",
+                ub_counter_verdict_names[stored->counter_verdict], ub_counter_verdict_names[computed->counter_verdict]);
+    if (stored->time_verdict != computed->time_verdict)
+        problem(check, "the verdict on time is \"%s\" in the record, \"%s\" by its values",
+                ub_time_verdict_names[stored->time_verdict], ub_time_verdict_names[computed->time_verdict]);
+}
+
+static bool is_judged(const struct checker *check)
+{
+    return check->record->source != UB_PREDICTED && check->point->status != UB_POINT_SKIPPED &&
+           check->point->status != UB_POINT_FAILED;
+}
+
+/* Of a point that no law of this build covers: what its own values say. */
+static void check_without_law(struct checker *check)
+{
+    struct ub_record_point computed = *check->point;
+    computed.residual = NAN;
+    computed.counter_verdict = UB_COUNTERS_NOT_TESTED;
+    computed.time_verdict = UB_TIME_NOT_TESTED;
+    if (is_judged(check)) {
+        if (computed.predicted_ns > 0)
+            computed.residual = computed.time.median / computed.predicted_ns - 1;
+        computed.counter_verdict = ub_counter_verdict_of(&computed, check->jit);
+        computed.time_verdict = ub_time_verdict_of(&computed);
+    }
+    compare_verdicts(check, &computed);
+}
+
+/* ---- the law again ------------------------------------------------------- */
+
+/* What was measured, without what was said of it. False: out of memory. */
+static bool copy_measured(const struct ub_record_point *stored, struct ub_record_point *fresh)
+{
+    ub_record_point_init(fresh);
+    fresh->status = stored->status;
+    fresh->time = stored->time;
+    fresh->time.samples = NULL; /* not owned */
+    for (size_t i = 0; i < stored->counter_count; i++) {
+        const struct ub_record_counter *from = &stored->counters[i];
+        struct ub_record_counter *to = ub_point_add_counter(fresh, from->key, from->unit);
+        if (!to)
+            return false;
+        to->has_measured = from->has_measured;
+        to->measured = from->measured;
+    }
+    return true;
+}
+
+static bool has_predictions(const struct ub_record_point *point)
+{
+    bool any = !isnan(point->predicted_ns);
+    for (size_t i = 0; i < point->counter_count; i++)
+        any = any || point->counters[i].has_predicted;
+    return any;
+}
+
+static void compare_prediction(struct checker *check, const struct ub_record_counter *stored,
+                               const struct ub_record_counter *fresh)
+{
+    if (!stored->has_predicted && fresh->has_predicted)
+        problem(check, "%s has no prediction in the record, the law says %" PRIu64, fresh->key, fresh->predicted);
+    else if (stored->has_predicted && !fresh->has_predicted)
+        problem(check, "%s is predicted as %" PRIu64 " in the record, the law predicts none", fresh->key,
+                stored->predicted);
+    else if (stored->predicted != fresh->predicted && fresh->has_predicted)
+        problem(check, "%s is predicted as %" PRIu64 " in the record, the law says %" PRIu64, fresh->key,
+                stored->predicted, fresh->predicted);
+    if (stored->class_ != fresh->class_)
+        problem(check, "%s is of class %s in the record, of class %s by the law", fresh->key,
+                ub_class_names[stored->class_], ub_class_names[fresh->class_]);
+    const struct pair allowed = {"tolerance", stored->tolerance, fresh->tolerance, 0};
+    if (fresh->class_ == UB_ESTIMATE && fresh->has_predicted)
+        compare_pairs(check, &allowed, 1, "by the law");
+}
+
+/* Returns whether the counter could prove or break the law. */
+static bool test_measured(struct checker *check, const struct ub_record_counter *fresh)
+{
+    check->counts->estimates += ub_estimate_deviates(fresh);
+    if (!fresh->has_measured || !fresh->has_predicted || !ub_counter_is_exact(fresh, check->jit))
+        return false;
+    check->counts->counters++;
+    if (fresh->measured != fresh->predicted) {
+        check->counts->broken++;
+        problem(check, "%s measured %" PRIu64 ", the law says %" PRIu64, fresh->key, fresh->measured, fresh->predicted);
+    }
+    return true;
+}
+
+/* A fresh point holds the counters of the record and then those that only the law has. */
+static void compare_counters(struct checker *check, const struct ub_record_point *fresh, bool predictions)
+{
+    bool tested = false;
+    for (size_t i = 0; i < fresh->counter_count; i++) {
+        const struct ub_record_counter *now = &fresh->counters[i];
+        const struct ub_record_counter *stored = ub_point_counter(check->point, now->key);
+        if (!stored && predictions && now->has_predicted)
+            problem(check, "the record lacks the counter %s, the law says %" PRIu64, now->key, now->predicted);
+        if (!stored)
+            continue;
+        if (predictions)
+            compare_prediction(check, stored, now);
+        if (is_judged(check) && test_measured(check, now))
+            tested = true;
+    }
+    if (!tested)
+        check->counts->not_tested++;
+}
+
+static void compare_metrics(struct checker *check, const char *kind, const struct ub_record_metric *fresh, size_t count,
+                            const struct ub_record_metric *(*find)(const struct ub_record_point *, const char *))
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ub_record_metric *stored = find(check->point, fresh[i].key);
+        const double value = stored ? stored->value : NAN;
+        if (!same_within(value, fresh[i].value, 0))
+            problem(check, "%s %s is %.12g in the record, %.12g recomputed", kind, fresh[i].key, value, fresh[i].value);
+    }
+}
+
+static void compare_terms(struct checker *check, const struct ub_record_point *fresh)
+{
+    const struct ub_record_point *stored = check->point;
+    if (stored->term_count != fresh->term_count)
+        problem(check, "the record has %zu terms of time, the law %zu", stored->term_count, fresh->term_count);
+    for (size_t i = 0; i < stored->term_count && i < fresh->term_count; i++)
+        if (!same_text(stored->terms[i].name, fresh->terms[i].name) ||
+            !same_within(stored->terms[i].time_ns, fresh->terms[i].time_ns, 0))
+            problem(check, "the term %s is %.12g ns in the record, the law says %s %.12g ns", stored->terms[i].name,
+                    stored->terms[i].time_ns, fresh->terms[i].name, fresh->terms[i].time_ns);
+}
+
+static void compare_time_law(struct checker *check, const struct ub_record_point *fresh)
+{
+    const struct ub_record_point *stored = check->point;
+    const struct pair pairs[] = {
+        {"predicted_ns", stored->predicted_ns, fresh->predicted_ns, 0},
+        {"the tolerance of time", stored->time_tolerance, fresh->time_tolerance, 0},
+    };
+    compare_pairs(check, pairs, sizeof pairs / sizeof pairs[0], "by the law");
+    compare_terms(check, fresh);
+    const struct {
+        const char *name, *stored, *fresh;
+    } words[] = {{"the bottleneck", stored->bottleneck, fresh->bottleneck}, {"the level", stored->level, fresh->level}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!same_text(words[i].stored, words[i].fresh))
+            problem(check, "%s is %s in the record, %s by the law", words[i].name, text_or_null(words[i].stored),
+                    text_or_null(words[i].fresh));
+}
+
+static void check_law(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
+{
+    const struct ub_record *record = check->record;
+    struct ub_record_point fresh;
+    if (!copy_measured(check->point, &fresh)) {
+        problem(check, "was not checked: out of memory");
+        ub_record_point_free(&fresh);
+        return;
+    }
+    ub_law_apply(micro, &check->gpu, &record->constants, point, &fresh);
+    ub_law_judge(micro, &check->gpu, &record->constants, point, check->jit, record->source, &fresh);
+    /* A point that never ran may have been left without predictions. */
+    const bool predictions = check->point->status == UB_POINT_OK || has_predictions(check->point);
+    compare_counters(check, &fresh, predictions);
+    if (predictions) {
+        compare_time_law(check, &fresh);
+        compare_metrics(check, "the predicted", fresh.predicted_metrics, fresh.predicted_metric_count,
+                        ub_point_predicted_metric);
+        compare_metrics(check, "the", fresh.metrics, fresh.metric_count, ub_point_metric);
+        compare_verdicts(check, &fresh);
+    } else {
+        check_without_law(check);
+    }
+    check->counts->holding += fresh.time_verdict == UB_TIME_HOLDS;
+    check->counts->deviating += fresh.time_verdict == UB_TIME_DEVIATES;
+    ub_record_point_free(&fresh);
+}
+
+/* ---- one point, all points ----------------------------------------------- */
+
+static void check_unmeasured(struct checker *check)
+{
+    if (check->point->time.n > 0)
+        problem(check, "has a measured time in a predicted record");
+    for (size_t i = 0; i < check->point->counter_count; i++)
+        if (check->point->counters[i].has_measured)
+            problem(check, "%s is measured in a predicted record", check->point->counters[i].key);
+}
+
+static const struct ub_micro *micro_of(const struct ub_record_point *point, struct ub_error *err)
+{
+    for (size_t i = 0; i < ub_entry_count; i++)
+        if (same_text(ub_entries[i].micro->name, point->rule))
+            return ub_entries[i].micro;
+    ub_fail(err, UB_BAD_DATA, "this build has no rule \"%s\"", text_or_null(point->rule));
+    return NULL;
+}
+
+static void check_point(struct checker *check)
+{
+    check_summary(check);
+    if (check->record->source == UB_PREDICTED)
+        check_unmeasured(check);
+    struct ub_error why = {0};
+    struct ub_point point;
+    const struct ub_micro *micro = micro_of(check->point, &why);
+    if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
+        check_law(check, micro, &point);
+        return;
+    }
+    if (check->counts->untestable++ == 0)
+        snprintf(check->counts->why, sizeof check->counts->why, "%.255s", why.text);
+    check_without_law(check);
+}
+
+size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
+                       void *user)
+{
+    struct checker check = {
+        .record = record, .jit = record->run.jit == 1, .counts = counts, .report = report, .user = user};
+    *counts = (struct ub_check_counts){.points = record->point_count};
+    ub_gpu_of_record(record, &check.gpu);
+    for (size_t i = 0; i < record->point_count; i++) {
+        check.point = &record->points[i];
+        check_point(&check);
+    }
+    return check.problems;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a journal line means for the record, and the journal file itself: appended
+ * to while a run goes, read by --resume. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/contract/counters.h"
+#include "harness/engine/run_private.h"
+#include "harness/engine/stats.h"
+
+static const double SYNC_INTERVAL_S = 0.1;
+
+/* ---- lines into the record --------------------------------------------------- */
+
+static bool valid_point(const struct ub_run *run, long point)
+{
+    return point >= 0 && (size_t)point < run->record->point_count;
+}
+
+/* A worker starts a point over: what an earlier one left of it is not mixed in. */
+static void start_over(struct ub_run *run, size_t index)
+{
+    struct ub_time *time = &run->record->points[index].time;
+    free(time->samples);
+    time->samples = NULL;
+    time->n = 0;
+}
+
+static void apply_start(struct ub_run *run, const struct ub_line *line)
+{
+    if (line->phase && strcmp(line->phase, "before timing") == 0)
+        start_over(run, (size_t)line->point);
+}
+
+static void apply_sample(struct ub_run *run, const struct ub_line *line)
+{
+    struct ub_record_point *point = &run->record->points[line->point];
+    ub_point_add_sample(point, line->sample);
+    point->time.batch = line->batch;
+}
+
+static void apply_static(struct ub_run *run, const struct ub_line *line)
+{
+    struct ub_record_point *point = &run->record->points[line->point];
+    point->has_static = true;
+    point->static_ = line->static_;
+    int card = run->record->device.cc_major * 10 + run->record->device.cc_minor;
+    if (line->static_.binary_version > 0 && card > 0)
+        run->record->run.jit = run->record->run.jit == 1 || line->static_.binary_version != card;
+}
+
+static const char *counter_unit(const char *key)
+{
+    for (size_t i = 0; i < ub_counters.key_count; i++)
+        if (strcmp(ub_counters.keys[i].key, key) == 0)
+            return ub_counters.keys[i].unit;
+    return NULL; /* a raw metric name */
+}
+
+static void apply_counter(struct ub_run *run, const struct ub_line *line)
+{
+    struct ub_record_point *point = &run->record->points[line->point];
+    struct ub_record_counter *counter = (struct ub_record_counter *)(uintptr_t)ub_point_counter(point, line->key);
+    if (!counter)
+        counter = ub_point_add_counter(point, line->key, counter_unit(line->key));
+    if (!counter)
+        return;
+    counter->has_measured = line->has_value;
+    counter->measured = line->value;
+    counter->passes = line->passes;
+    ub_set_string(&counter->raw, line->raw);
+    ub_set_string(&counter->reason, line->text);
+}
+
+static void apply_point(struct ub_run *run, const struct ub_line *line)
+{
+    struct ub_record_point *point = &run->record->points[line->point];
+    struct ub_state *state = &run->states[line->point];
+    bool counting = line->phase && strcmp(line->phase, "count") == 0;
+    if (counting) {
+        /* A time that stands is not lost because its counters could not be read. */
+        state->counted = true;
+        if (line->status != UB_POINT_OK)
+            ub_record_warn(run->record, "no-counters", line->point, "%s", line->text ? line->text : "");
+        return;
+    }
+    state->timed = true;
+    point->status = line->status;
+    ub_set_string(&point->reason, line->text);
+}
+
+static void apply_device(struct ub_run *run, const struct ub_line *line)
+{
+    /* The parent knows the card already; a worker adds what it saw under load. */
+    struct ub_device_info *device = &run->record->device;
+    if (!isnan(line->device.clock_load_mhz))
+        device->clock_load_mhz = line->device.clock_load_mhz;
+    if (!isnan(line->device.power_w))
+        device->power_w = line->device.power_w;
+    if (!isnan(line->device.temperature_c))
+        device->temperature_c = line->device.temperature_c;
+    if (line->device.throttle_reasons)
+        ub_set_string(&device->throttle_reasons, line->device.throttle_reasons);
+}
+
+void ub_run_apply(struct ub_run *run, const struct ub_line *line)
+{
+    bool on_point = valid_point(run, line->point);
+    switch (line->type) {
+    case UB_LINE_DEVICE:
+        apply_device(run, line);
+        break;
+    case UB_LINE_CONSTANT:
+        ub_constant_set(&run->record->constants, line->constant.name, line->constant.value, line->constant.lo,
+                        line->constant.hi, line->constant.unit, "%s", line->constant.origin);
+        break;
+    case UB_LINE_START:
+        if (on_point)
+            apply_start(run, line);
+        break;
+    case UB_LINE_STATIC:
+        if (on_point)
+            apply_static(run, line);
+        break;
+    case UB_LINE_SAMPLE:
+        if (on_point)
+            apply_sample(run, line);
+        break;
+    case UB_LINE_COUNTER:
+        if (on_point && line->key)
+            apply_counter(run, line);
+        break;
+    case UB_LINE_POINT:
+        if (on_point)
+            apply_point(run, line);
+        break;
+    case UB_LINE_WARNING:
+        if (line->key && strcmp(line->key, "no-counters") == 0 && line->point < 0)
+            ub_run_no_counters(run, line->text);
+        else
+            ub_record_warn(run->record, line->key ? line->key : "warning", line->point, "%s",
+                           line->text ? line->text : "");
+        break;
+    case UB_LINE_ERROR:
+        ub_fail(&run->worker_error, (enum ub_status)line->status_code, "%s", line->text ? line->text : "");
+        break;
+    case UB_LINE_HEADER:
+    case UB_LINE_VERIFY: /* a failed one is followed by its POINT line */
+    case UB_LINE_END:
+        break;
+    }
+}
+
+void ub_run_no_counters(struct ub_run *run, const char *reason)
+{
+    ub_set_string(&run->no_counters, reason);
+    ub_set_string(&run->record->run.counters, reason);
+}
+
+void ub_run_mark_unfinished(struct ub_run *run)
+{
+    for (size_t i = 0; i < run->record->point_count; i++) {
+        struct ub_record_point *point = &run->record->points[i];
+        if (point->status != UB_POINT_OK || run->states[i].timed)
+            continue;
+        /* An interrupted point keeps the samples that it has; below six there is no interval. */
+        point->status = UB_POINT_TIMEOUT;
+        ub_set_string(&point->reason,
+                      run->out_of_time ? "not finished within the time limit of the run" : "not finished: interrupted");
+    }
+}
+
+void ub_run_complete_counters(struct ub_run *run)
+{
+    bool any = false;
+    for (size_t i = 0; i < run->record->point_count; i++) {
+        struct ub_record_point *point = &run->record->points[i];
+        for (size_t j = 0; j < point->counter_count; j++) {
+            struct ub_record_counter *counter = &point->counters[j];
+            any = any || counter->has_measured;
+            if (!counter->has_measured && !counter->reason)
+                ub_set_string(&counter->reason, run->no_counters ? run->no_counters : "not read");
+        }
+    }
+    if (any)
+        ub_set_string(&run->record->run.counters, "cupti");
+    if (run->no_counters && run->request->counters != UB_COUNT_OFF)
+        ub_record_warn(run->record, "no-counters", -1, "%s", run->no_counters);
+}
+
+void ub_run_take_constant(struct ub_run *run, const struct ub_planned *planned, const struct ub_record_point *point)
+{
+    const struct ub_provides *provides = planned->provides;
+    /* A shorter time is a larger rate: the interval's ends change places. */
+    const double times[] = {point->time.median, point->time.ci_hi, point->time.ci_lo};
+    double values[3] = {NAN, NAN, NAN};
+    char unit[16] = "";
+    for (size_t i = 0; i < 3; i++) {
+        struct ub_facts facts = {.gpu = run->request->gpu,
+                                 .constants = &run->record->constants,
+                                 .point = &planned->point,
+                                 .time_ns = times[i]};
+        struct ub_metrics metrics = {0};
+        planned->micro->metrics(&facts, &metrics);
+        for (size_t j = 0; j < metrics.count; j++)
+            if (strcmp(metrics.items[j].key, provides->metric) == 0) {
+                values[i] = metrics.items[j].value;
+                snprintf(unit, sizeof unit, "%s", metrics.items[j].unit);
+            }
+    }
+    double lo = fmin(values[1], values[2]);
+    double hi = fmax(values[1], values[2]);
+    if (isfinite(values[0]))
+        ub_constant_set(&run->record->constants, provides->constant, values[0], lo, hi, unit,
+                        "measured in this run: %s %s", planned->micro->name, provides->axes);
+}
+
+void ub_time_summarise(struct ub_time *time, double tick_ns, struct ub_summary *summary)
+{
+    double *values = malloc((time->n + 1) * sizeof *values);
+    *summary = (struct ub_summary){.median = NAN};
+    if (!values)
+        return;
+    for (size_t i = 0; i < time->n; i++)
+        values[i] = time->samples[i].time_ns;
+    ub_summarise(values, time->n, tick_ns, summary);
+    free(values);
+    time->median = summary->median;
+    time->ci_lo = summary->ci_lo;
+    time->ci_hi = summary->ci_hi;
+    time->min = summary->min;
+    time->p05 = summary->p05;
+    time->p95 = summary->p95;
+    time->mad = summary->mad;
+    time->cv = summary->cv;
+    time->drift = summary->drift;
+    time->outliers = summary->outliers;
+}
+
+/* ---- the journal file --------------------------------------------------------- */
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* FNV-1a, 64 bit (Fowler, Noll, Vo): an identity, not a defence. */
+static uint64_t hashed(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * 1099511628211u;
+    return hash;
+}
+
+uint64_t ub_plan_hash(const struct ub_run_request *request)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < request->plan->count; i++) {
+        const struct ub_planned *planned = &request->plan->points[i];
+        hash = hashed(hash, planned->micro->name, strlen(planned->micro->name) + 1);
+        hash = hashed(hash, planned->point.values, planned->micro->axis_count * sizeof planned->point.values[0]);
+    }
+    hash = hashed(hash, &request->rounds, sizeof request->rounds);
+    hash = hashed(hash, &request->zeros, sizeof request->zeros);
+    return hashed(hash, &request->cold, sizeof request->cold);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* What of a journal's header is not as in this run; NULL: all agrees. */
+static const char *difference(const struct ub_run *run, const struct ub_line *header)
+{
+    const struct ub_run_info *ours = &run->record->run;
+    const char *our_plan = strrchr(ours->id ? ours->id : "", '-');
+    const char *their_plan = strrchr(header->run.id ? header->run.id : "", '-');
+    if (!same(header->device.uuid, run->record->device.uuid))
+        return "the GPU";
+    if (!same(header->device.driver, run->record->device.driver))
+        return "the driver";
+    if (!same(header->run.version, ours->version) || !same(header->run.code_hash, ours->code_hash))
+        return "the version of ubench";
+    if (header->run.seed != ours->seed)
+        return "the seed";
+    if (!same(our_plan, their_plan))
+        return "the axes, rules or options";
+    return NULL;
+}
+
+/* Reads the lines of an earlier run; a header that disagrees refuses. Returns the
+ * length of the sound part: a crash may have cut the last line. */
+static bool read_back(struct ub_run *run, FILE *file, long *sound, struct ub_error *err)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    bool first = true;
+    bool ok = true;
+    *sound = 0;
+    while (ok && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
+        struct ub_line line = {0};
+        if (!ub_line_parse(text, (size_t)length - 1, &line, NULL))
+            break;
+        if (first && line.type != UB_LINE_HEADER)
+            ok = ub_fail(err, UB_BAD_DATA, "%s is not a journal of ubench", run->request->journal);
+        const char *what = first && ok ? difference(run, &line) : NULL;
+        if (what)
+            ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s differs from that run; start afresh with --force",
+                         run->request->journal, what);
+        if (ok && line.type != UB_LINE_ERROR)
+            ub_run_apply(run, &line);
+        first = false;
+        *sound += (long)length;
+        ub_line_free(&line);
+    }
+    free(text);
+    run->worker_error.text[0] = 0;
+    return ok;
+}
+
+static void write_header(struct ub_run *run)
+{
+    struct ub_line header = {
+        .type = UB_LINE_HEADER, .point = -1, .run = run->record->run, .device = run->record->device};
+    ub_journal_add(run, &header);
+}
+
+bool ub_journal_open(struct ub_run *run, struct ub_error *err)
+{
+    const char *path = run->request->journal;
+    long sound = 0;
+    if (!path)
+        return true;
+    FILE *old = run->request->resume ? fopen(path, "re") : NULL;
+    if (old) {
+        bool ok = read_back(run, old, &sound, err);
+        fclose(old);
+        if (!ok)
+            return false;
+    }
+    run->journal = fopen(path, sound > 0 ? "r+e" : "we");
+    if (!run->journal)
+        return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", path, strerror(errno));
+    if (sound == 0)
+        write_header(run);
+    else if (ftruncate(fileno(run->journal), sound) != 0 || fseek(run->journal, 0, SEEK_END) != 0)
+        return ub_fail(err, UB_CANNOT_WRITE, "cannot append to %s: %s", path, strerror(errno));
+    return true;
+}
+
+void ub_journal_add(struct ub_run *run, const struct ub_line *line)
+{
+    if (!run->journal)
+        return;
+    ub_line_write(run->journal, line, NULL);
+    double now = now_s();
+    if (now - run->journal_synced_s < SYNC_INTERVAL_S)
+        return;
+    fflush(run->journal);
+    fdatasync(fileno(run->journal));
+    run->journal_synced_s = now;
+}
+
+bool ub_journal_close(struct ub_run *run, struct ub_error *err)
+{
+    if (!run->journal)
+        return true;
+    bool bad = ferror(run->journal) != 0;
+    bad = fclose(run->journal) != 0 || bad;
+    run->journal = NULL;
+    return !bad || ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: is the disk full?", run->request->journal);
+}

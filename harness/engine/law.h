@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prediction against measurement. Pure. */
+#ifndef UB_ENGINE_LAW_H
+#define UB_ENGINE_LAW_H
+
+#include "harness/contract/record.h"
+
+/* Puts what the rule predicts into the point: predicted counters (with class,
+ * tolerance, reason), time terms, predicted metrics, level. */
+void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
+                  const struct ub_point *point, struct ub_record_point *record);
+
+/* Derives the metrics of a measured point from what was measured (a predicted
+ * record: from the prediction), and sets both verdicts. Structural counters must
+ * be equal; sass ones too, unless the code was compiled at load time (`jit`: then
+ * they are not tested); estimates within their tolerance do not count as broken,
+ * outside they are reported by a warning, never as a broken law. */
+void ub_law_judge(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
+                  const struct ub_point *point, bool jit, enum ub_source source, struct ub_record_point *record);
+
+/* The parts of the judgement that need no rule, only what stands in the record.
+ * Exact: structural, and sass where the code was not compiled at load time. */
+bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit);
+enum ub_counter_verdict ub_counter_verdict_of(const struct ub_record_point *record, bool jit);
+enum ub_time_verdict ub_time_verdict_of(const struct ub_record_point *record); /* from residual and tolerance */
+bool ub_estimate_deviates(const struct ub_record_counter *counter);            /* false where one value is absent */
+
+/* Adds a warning ("estimate") for each estimate of a judged point that lies
+ * outside its tolerance. */
+void ub_law_warn_estimates(struct ub_record *record, size_t index);
+
+/* The point of a record as values of the rule's axes; false: the record has an axis
+ * or a word that the rule lacks. */
+bool ub_point_from_record(const struct ub_micro *micro, const struct ub_record_point *record, struct ub_point *out,
+                          struct ub_error *err);
+
+/* Recomputes every law of a saved record from its own device and constants, and
+ * compares. Each problem is one call of `report` with one line that begins with
+ * the point's label; returns their number. Problems: an exact counter whose measured
+ * value is not the recomputed prediction; a stored prediction that differs from the
+ * recomputed one; a stored verdict, summary (median, interval) or metric that its own
+ * data contradict; a measured value in a predicted record. Doubles may differ by 1e-9.
+ * A point of a rule, an axis or a word that this build lacks is untestable: its
+ * summary and verdicts are checked from the record alone, its law is not. */
+struct ub_check_counts {
+    size_t points;
+    size_t counters;   /* exact counters compared with the recomputed law */
+    size_t broken;     /* of those, the ones that differ */
+    size_t holding;    /* points whose time is within the law's tolerance */
+    size_t deviating;  /* points whose time is not (a fact, no problem) */
+    size_t not_tested; /* points without any exact counter compared */
+    size_t estimates;  /* estimated counters outside their tolerance (a fact, no problem) */
+    size_t untestable; /* points that this build cannot recompute */
+    char why[256];     /* why the first of those cannot be */
+};
+typedef void (*ub_check_report)(void *user, const char *text);
+size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
+                       void *user);
+
+/* The GPU that a record is about: by slug, else from its attributes. */
+void ub_gpu_of_record(const struct ub_record *record, struct ub_gpu *out);
+
+#endif
