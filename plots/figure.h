@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a chart shows, in the units that it is drawn in: points, law curves and
+ * words, out of a record. The law is evaluated from the constants of the record;
+ * nothing is fitted. Pure: no file, no gnuplot. */
+#ifndef UB_PLOTS_FIGURE_H
+#define UB_PLOTS_FIGURE_H
+
+#include "harness/model/gpu.h"
+#include "plots/select.h"
+#include "plots/text.h"
+
+enum { UB_FIGURE_EVALUATIONS = 1024, UB_FIGURE_NOTES = 6 };
+
+/* A point that has a value. lo and hi are its 95 % interval, NaN where there is none;
+ * panel is the value of the lower panel, NaN where there is none. */
+struct ub_dot {
+    double x, y, lo, hi, panel;
+};
+
+/* The law at one x; each value is NaN where the law says nothing. */
+struct ub_law_spot {
+    double x, y, second, panel;
+};
+
+struct ub_series {
+    char label[96];         /* "4 bytes, load"; "" for the only series */
+    size_t colour, variant; /* first axis of the series, all others */
+    size_t dot_count, law_count;
+    struct ub_dot *dots;
+    struct ub_law_spot *law;
+    double ceiling; /* what is 100 % in the unit of y; NaN: not known */
+};
+
+struct ub_figure {
+    enum ub_source source;
+    /* Along x: numbers, or the places 0.. of words. */
+    bool words, whole_y;
+    size_t word_count;
+    char (*word)[48];
+    bool bytes_x; /* ticks as Ki, Mi, Gi */
+    /* Words. All are clean UTF-8 without control characters. */
+    char title[UB_LINE_BYTES], conditions[2 * UB_LINE_BYTES];
+    char x_label[160], y_label[160], panel_label[160], share_label[160];
+    char law_label[160], panel_law_label[160], panel_dot_label[160], second_label[160], gap_label[160];
+    char ceiling_label[200];
+    size_t note_count;
+    char notes[UB_FIGURE_NOTES][UB_LINE_BYTES];
+    /* What there is. */
+    bool has_panel, has_share, has_second, has_ci;
+    size_t ceiling_count; /* distinct ones of the series, highest first; has_share: exactly one */
+    double ceilings[UB_CHART_SERIES];
+    double data_sheet; /* NaN: none */
+    size_t series_count;
+    struct ub_series series[UB_CHART_SERIES];
+    size_t lost_count; /* points that failed, in x */
+    double *lost;
+};
+
+bool ub_figure_make(const struct ub_record *record, const struct ub_plot_options *options, struct ub_figure *out,
+                    struct ub_error *err);
+void ub_figure_free(struct ub_figure *figure);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Charts: writes a gnuplot script (data, titles, the embedded template) and runs
+ * gnuplot on it. Text from outside stands only in single quotes or in datablocks. */
+#ifndef UB_PLOTS_RENDER_H
+#define UB_PLOTS_RENDER_H
+
+#include <stdio.h>
+
+#include "harness/contract/record.h"
+#include "harness/engine/plan.h"
+
+struct ub_plot_options {
+    const char *rule;   /* NULL: the first rule of the record with points */
+    const char *sweep;  /* NULL: the sweep that varies the x axis most */
+    const char *x;      /* axis; NULL: the axis with most values */
+    const char *y;      /* metric or counter key; NULL: the rule's chart */
+    const char *series; /* axis of the series; NULL: the other axis that varies */
+    size_t axis_count;  /* only points with these values: --bytes 4 */
+    const struct ub_axis_option *axes;
+    const char *term; /* svg png pdf dumb; NULL: by the file's ending (.svg .png .pdf .txt), "-": dumb */
+    bool dark;
+    bool keep_script; /* leave the complete script beside the picture */
+    int columns;      /* dumb: width of the terminal; 0: $COLUMNS, else 80 */
+};
+
+/* Draws to `path` ("-": reduced chart as text on stdout). Writes beside the file and
+ * renames, so that a failure leaves nothing. UB_MISSING_PROGRAM: no gnuplot or
+ * older than 5.2 (text says how to get it); UB_CANNOT_WRITE; UB_BAD_DATA: nothing to draw. */
+bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
+             struct ub_error *err);
+
+/* The script alone, complete: runs with `gnuplot -d FILE`. */
+bool ub_plot_script(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
+                    const char *output, struct ub_error *err);
+
+/* "gnuplot 5.4 patchlevel 4" into text; false: not there, with the fix. $UBENCH_GNUPLOT names another one. */
+bool ub_gnuplot_version(char *text, size_t size, struct ub_error *err);
+
+#endif

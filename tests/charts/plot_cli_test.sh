@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# ubench plot from a record on disk to a picture: names, streams, exit codes, and what is
+# left behind when it fails.
+set -u
+command -v gnuplot >/dev/null || { echo "skipped: no gnuplot"; exit 77; }
+ubench=${UBENCH:?}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+faults=0
+fault() { echo "FAULT: $*"; faults=$((faults + 1)); }
+# expect STATUS WORDS ARGUMENT...: exit status, and words on standard error
+expect() {
+    local status=$1 words=$2
+    shift 2
+    "$ubench" "$@" >out 2>err
+    local got=$?
+    [ $got -eq "$status" ] || fault "ubench $*: exit $got, not $status: $(cat err)"
+    [ -z "$words" ] || grep -qF -- "$words" err || fault "ubench $*: '$words' is not in: $(cat err)"
+}
+
+"$ubench" run coalescing --stride 1..32 --bytes 4 --op load --device model:h200 -q -o run.json >/dev/null ||
+    { echo "no record to draw"; exit 1; }
+rm -f run.svg # `run` draws too
+
+expect 0 "wrote run.svg" plot run.json
+grep -q 'predicted, not measured' run.svg || fault "run.svg does not say that it is predicted"
+expect 0 "wrote dark.png" plot run.json -o dark.png --dark
+expect 0 "wrote run.pdf" plot run.json --term pdf
+expect 0 "wrote kept.svg" plot run.json -o kept.svg --keep-script
+[ -s kept.gp ] || fault "--keep-script kept nothing"
+expect 0 "" plot run.json -o one.svg --stride 8 -q
+grep -q 'at stride 8' one.svg || fault "one point: no title"
+[ -s err ] && fault "-q is not quiet: $(cat err)"
+
+COLUMNS=72 LC_ALL=C expect 0 "" plot run.json -o -
+grep -q 'predicted, not measured' out || fault "the chart in the terminal: $(cat out)"
+[ "$(wc -L <out)" -le 72 ] || fault "the chart in the terminal is wider than COLUMNS"
+expect 0 "" plot run.json -o - --term svg
+[ "$(head -c 5 out)" = "<?xml" ] || fault "--term svg -o - is no svg"
+
+expect 2 "a.gif: the ending" plot run.json -o a.gif
+expect 2 "svg, png, pdf or dumb" plot run.json --term gif
+expect 2 "its axes are: stride" plot run.json --x strid
+expect 2 "its axes are: stride" plot run.json --series strid
+expect 2 "global_load_sectors" plot run.json --y sector
+expect 2 "has no sweep" plot run.json --sweep none
+expect 2 "no rule is called" plot run.json --rule none
+expect 2 "" plot run.json --stride 0
+expect 65 "nothing to draw" plot run.json --stride 33
+expect 2 "" plot
+expect 65 "missing.json" plot missing.json
+expect 74 "No such file or directory" plot run.json -o none/a.svg
+UBENCH_GNUPLOT=/nonexistent expect 69 "apt install gnuplot-nox" plot run.json -o b.svg
+
+# A name that would run something, were it ever more than text.
+sed 's/"name": "NVIDIA H200"/"name": "`touch hacked` $(touch hacked) '"'"'x'"'"' _a^b {c} \& <b> %d"/' run.json >hostile.json
+cmp -s run.json hostile.json && fault "the device's name was not found in the record"
+expect 0 "" plot hostile.json
+expect 0 "" plot hostile.json -o "q'\`touch hacked\`.svg"
+expect 0 "" plot hostile.json -o -
+[ -e hacked ] && fault "text of a record was run"
+
+left=$(ls | grep -vxE 'run.json|run.svg|run.pdf|dark.png|kept.svg|kept.gp|one.svg|out|err|hostile.json|hostile.svg|q.*svg')
+[ -z "$left" ] || fault "left behind: $left"
+[ $faults -eq 0 ] || { echo "$faults faults"; exit 1; }
