@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `ubench check RUN.json...`: computes each law of a saved record again, from the
+ * record's own device and constants, and says what does not agree. It proves only
+ * what was measured: a file without one exact counter is told so. */
+#include <stdio.h>
+
+#include "harness/cli/options.h"
+#include "harness/engine/law.h"
+#include "harness/io/json.h"
+
+enum outcome { SOUND, PROBLEMS, UNTESTABLE, UNREADABLE, OUTCOMES };
+
+/* Text of a foreign file must not steer the terminal. */
+static void print_plain(FILE *stream, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, stream);
+}
+
+static void print_problem(void *user, const char *text)
+{
+    (void)user;
+    fputs("  ", stdout);
+    print_plain(stdout, text);
+    fputc('\n', stdout);
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_measured(const struct ub_check_counts *counts, const char *source)
+{
+    printf("%s; %zu exact counter%s tested, %zu broken", source, counts->counters, plural(counts->counters),
+           counts->broken);
+    if (counts->counters == 0)
+        fputs(" (no law is proved by this file)", stdout);
+    else if (counts->not_tested > 0)
+        printf(" (%zu point%s without one)", counts->not_tested, plural(counts->not_tested));
+    printf("; time holds at %zu point%s, deviates at %zu", counts->holding, plural(counts->holding), counts->deviating);
+    if (counts->estimates > 0)
+        printf("; %zu estimate%s outside tolerance", counts->estimates, plural(counts->estimates));
+}
+
+static void print_summary(const char *path, const struct ub_record *record, const struct ub_check_counts *counts,
+                          size_t problems)
+{
+    print_plain(stdout, path);
+    printf(": %zu point%s, ", counts->points, plural(counts->points));
+    if (record->source == UB_PREDICTED)
+        fputs("predicted; nothing was measured, so no law is proved", stdout);
+    else
+        print_measured(counts, ub_source_names[record->source]);
+    if (counts->untestable > 0) {
+        printf("; %zu untestable here (", counts->untestable);
+        print_plain(stdout, counts->why);
+        fputc(')', stdout);
+    }
+    printf("; %zu problem%s\n", problems, plural(problems));
+}
+
+static enum outcome check_file(const char *path)
+{
+    struct ub_record record = {0};
+    struct ub_error err = {0};
+    if (!ub_json_read_file(path, &record, &err)) {
+        fprintf(stderr, "ubench: %s\n", err.text);
+        return UNREADABLE;
+    }
+    struct ub_check_counts counts;
+    const size_t problems = ub_check_record(&record, &counts, print_problem, NULL);
+    print_summary(path, &record, &counts, problems);
+    ub_record_free(&record);
+    return problems > 0 ? PROBLEMS : counts.untestable > 0 ? UNTESTABLE : SOUND;
+}
+
+/* A problem that was found weighs more than a file that could not be read. */
+enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err)
+{
+    bool met[OUTCOMES] = {false};
+    for (size_t i = 0; i < options->operand_count; i++)
+        met[check_file(options->operands[i])] = true;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        ub_fail(err, UB_CANNOT_WRITE, "cannot write to standard output");
+        return UB_CANNOT_WRITE;
+    }
+    if (met[PROBLEMS])
+        return UB_CHECK_FAILED;
+    return met[UNREADABLE] || met[UNTESTABLE] ? UB_BAD_DATA : UB_OK;
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `ubench run RULE...|all`: resolves what is asked, measures or predicts, writes
+ * the record, the table and the chart. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/cli/options.h"
+#include "harness/cli/target.h"
+#include "harness/contract/counters.h"
+#include "harness/engine/lock.h"
+#include "harness/engine/run.h"
+#include "harness/io/formats.h"
+#include "plots/render.h"
+#include "ub_version.h"
+
+enum { DEFAULT_ROUNDS = 30, QUICK_ROUNDS = 10, MAX_KEYS = 64, PATH_SIZE = 1024 };
+/* One graph launch adds some 3 us to a sample: 2 ms keep that under 0.2 %. */
+static const double MIN_SAMPLE_NS = 2e6;
+
+/* Everything of one run on one target. */
+struct job {
+    struct ub_options *options;
+    struct ub_target *target;
+    struct ub_plan plan;
+    struct ub_run_request request;
+    struct ub_record record;
+    const char *keys[MAX_KEYS];
+    char *key_text;              /* owned copy of --counters KEY,KEY */
+    char record_path[PATH_SIZE]; /* "": none is written; "-": stdout */
+    char chart_path[PATH_SIZE];  /* "": none; "-": stdout */
+    char journal_path[PATH_SIZE + 16];
+    double drawn_s; /* progress */
+};
+
+static volatile sig_atomic_t interrupted; /* the signal; written by the handler only */
+
+static void on_signal(int number)
+{
+    if (interrupted)
+        _exit(128 + number);
+    interrupted = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- what is asked ----------------------------------------------------------- */
+
+static unsigned suite_of(const struct ub_options *options)
+{
+    if (!options->suite)
+        return UB_SUITE_DEFAULT;
+    return strcmp(options->suite, "quick") == 0 ? UB_SUITE_QUICK : UB_SUITE_FULL;
+}
+
+static bool plan_rule(struct job *job, const struct ub_entry *entry, struct ub_error *err)
+{
+    struct ub_options *options = job->options;
+    bool ceilings = job->target->measured && !options->profile;
+    return ub_plan_add(&job->plan, entry, &job->target->gpu, suite_of(options), options->axes, options->axis_count,
+                       ceilings, options->force, err);
+}
+
+static bool make_plan(struct job *job, struct ub_error *err)
+{
+    struct ub_options *options = job->options;
+    if (options->operand_count == 0)
+        return ub_fail(err, UB_USAGE, "run needs the name of a rule, or all; ubench list names them");
+    for (size_t i = 0; i < options->operand_count; i++) {
+        const char *name = options->operands[i];
+        if (strcmp(name, "all") == 0) {
+            for (size_t j = 0; j < ub_entry_count; j++)
+                if (!plan_rule(job, &ub_entries[j], err))
+                    return false;
+            continue;
+        }
+        const struct ub_entry *entry = ub_registry_find(name, err);
+        if (!entry || !plan_rule(job, entry, err))
+            return false;
+    }
+    return ub_options_check_axes(options, err);
+}
+
+static bool take_keys(struct job *job, struct ub_error *err)
+{
+    const char *text = job->options->counters;
+    struct ub_run_request *request = &job->request;
+    request->counters = UB_COUNT_AUTO;
+    if (!text || strcmp(text, "auto") == 0)
+        return true;
+    if (strcmp(text, "off") == 0 || strcmp(text, "require") == 0) {
+        request->counters = text[0] == 'o' ? UB_COUNT_OFF : UB_COUNT_REQUIRE;
+        return true;
+    }
+    job->key_text = strdup(text);
+    for (char *rest = job->key_text, *key; rest && (key = strsep(&rest, ","));) {
+        if (*key == 0)
+            return ub_fail(err, UB_USAGE, "--counters %s: an empty name; write auto, off, require or KEY,KEY", text);
+        if (request->extra_key_count == MAX_KEYS)
+            return ub_fail(err, UB_USAGE, "--counters: at most %d keys", MAX_KEYS);
+        if (!ub_options_check_key(key, err))
+            return false;
+        job->keys[request->extra_key_count++] = key;
+    }
+    request->extra_keys = job->keys;
+    return true;
+}
+
+/* ---- where it goes ------------------------------------------------------------ */
+
+static void timestamp(char *text, size_t size, const char *format)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(text, size, format, &utc);
+}
+
+/* "out.json" and 1 -> "out-1.json": one file a GPU. */
+static void numbered(const char *path, size_t number, size_t count, char *out, size_t size)
+{
+    const char *dot = strrchr(path, '.');
+    const char *slash = strrchr(path, '/');
+    if (count == 1 || strcmp(path, "-") == 0)
+        snprintf(out, size, "%s", path);
+    else if (!dot || (slash && dot < slash))
+        snprintf(out, size, "%s-%zu", path, number);
+    else
+        snprintf(out, size, "%.*s-%zu%s", (int)(dot - path), path, number, dot);
+}
+
+static void replace_ending(const char *path, const char *ending, char *out, size_t size)
+{
+    const char *dot = strrchr(path, '.');
+    const char *slash = strrchr(path, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
+    snprintf(out, size, "%.*s%s", stem, path, ending);
+}
+
+static void choose_paths(struct job *job, size_t number, size_t count)
+{
+    const struct ub_options *options = job->options;
+    if (options->output) {
+        numbered(options->output, number, count, job->record_path, sizeof job->record_path);
+    } else if (options->format == UB_FORMAT_HUMAN) {
+        char when[32];
+        char base[PATH_SIZE / 2];
+        const char *slug = job->target->gpu.slug ? job->target->gpu.slug : "gpu";
+        timestamp(when, sizeof when, "%Y%m%dT%H%M%SZ");
+        const char *rules = options->operand_count == 1 ? options->operands[0] : "rules";
+        snprintf(base, sizeof base, "ubench-%.60s-%.40s%s-%s.json", rules, slug,
+                 job->target->measured ? "" : "-predicted", when);
+        numbered(base, number, count, job->record_path, sizeof job->record_path);
+    } else {
+        snprintf(job->record_path, sizeof job->record_path, "-");
+    }
+    if (options->plot)
+        numbered(options->plot, number, count, job->chart_path, sizeof job->chart_path);
+    else if (options->format == UB_FORMAT_HUMAN && strcmp(job->record_path, "-") != 0)
+        replace_ending(job->record_path, ".svg", job->chart_path, sizeof job->chart_path);
+    if (job->target->measured && strcmp(job->record_path, "-") != 0)
+        snprintf(job->journal_path, sizeof job->journal_path, "%s.part.jsonl", job->record_path);
+}
+
+/* Refuses now what would be refused after minutes of measuring. */
+static bool check_paths(struct job *job, struct ub_error *err)
+{
+    struct ub_options *options = job->options;
+    bool journal = job->journal_path[0] && access(job->journal_path, F_OK) == 0;
+    if (options->resume && !job->journal_path[0])
+        return ub_fail(err, UB_USAGE, "--resume needs -o FILE, the file of the run that was cut off");
+    if (options->resume && !journal && access(job->record_path, F_OK) == 0)
+        return ub_fail(err, UB_USAGE, "%s is complete: there is nothing to resume", job->record_path);
+    if (options->resume && !journal)
+        return ub_fail(err, UB_USAGE, "there is no %s to resume from", job->journal_path);
+    if (options->resume) {
+        options->force = true; /* the incomplete record is replaced */
+        return true;
+    }
+    if (journal && !options->force)
+        return ub_fail(err, UB_USAGE,
+                       "%s is left from a run that was cut off: --resume goes on with it, --force starts afresh",
+                       job->journal_path);
+    if (strcmp(job->record_path, "-") == 0 || job->record_path[0] == 0)
+        return true;
+    return ub_output_check(job->record_path, options->force, err);
+}
+
+/* ---- running ------------------------------------------------------------------ */
+
+static void message(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "ubench: %s\n", text);
+}
+
+static void draw_progress(void *user, const struct ub_progress *progress)
+{
+    struct job *job = user;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    if (seconds - job->drawn_s < 0.1)
+        return;
+    job->drawn_s = seconds;
+    fprintf(stderr, "\r\033[K%s: %s %zu/%zu", progress->planned->micro->name, progress->phase, progress->done,
+            progress->total);
+    if (!isnan(progress->clock_mhz))
+        fprintf(stderr, "  %.0f MHz", progress->clock_mhz);
+    fflush(stderr);
+}
+
+static bool progress_wanted(const struct ub_options *options)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !options->quiet && !getenv("CI") && !(term && strcmp(term, "dumb") == 0);
+}
+
+static void fill_run_info(struct job *job)
+{
+    struct ub_run_info *run = &job->record.run;
+    char text[64];
+    char when[32];
+    timestamp(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ");
+    timestamp(when, sizeof when, "%Y%m%dT%H%M%SZ");
+    ub_set_string(&run->started, text);
+    snprintf(text, sizeof text, "%s-%016llx", when, (unsigned long long)ub_plan_hash(&job->request));
+    ub_set_string(&run->id, text);
+    run->argv = calloc((size_t)job->options->argc + 1, sizeof *run->argv);
+    for (; run->argv && run->argc < job->options->argc; run->argc++)
+        run->argv[run->argc] = strdup(run->argc == 0 ? "ubench" : job->options->argv[run->argc]);
+    run->seed = job->request.seed;
+    run->rounds = job->target->measured ? job->request.rounds : 0;
+    run->jit = -1;
+    ub_set_string(&run->version, UB_VERSION);
+    ub_set_string(&run->nvcc, UB_NVCC[0] ? UB_NVCC : NULL);
+    ub_set_string(&run->archs, UB_ARCHS[0] ? UB_ARCHS : NULL);
+    ub_set_string(&run->code_hash, UB_CODE_HASH);
+}
+
+static void make_request(struct job *job)
+{
+    const struct ub_options *options = job->options;
+    struct ub_run_request *request = &job->request;
+    bool quick = suite_of(options) == UB_SUITE_QUICK;
+    request->plan = &job->plan;
+    request->gpu = &job->target->gpu;
+    request->device = job->target->ordinal;
+    request->seed = options->seed;
+    request->rounds = options->rounds ? options->rounds : quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+    request->min_sample_ns = MIN_SAMPLE_NS;
+    request->point_timeout_s = options->timeout_s;
+    request->time_limit_s = options->time_limit_s;
+    request->zeros = options->data && strcmp(options->data, "zeros") == 0;
+    request->cold = options->cold;
+    request->verbose = options->verbose;
+    request->journal = job->journal_path[0] ? job->journal_path : NULL;
+    request->resume = options->resume;
+    request->interrupted = &interrupted;
+    request->message = message;
+    request->progress = progress_wanted(options) ? draw_progress : NULL;
+    request->user = job;
+}
+
+static void warn_of_card(struct job *job)
+{
+    if (job->target->other_processes > 0)
+        ub_record_warn(&job->record, "other-processes", -1,
+                       "%d other process(es) had a context on the GPU when the run began: times and DRAM counters may "
+                       "be disturbed",
+                       job->target->other_processes);
+    if (job->record.device.throttle_reasons && job->record.device.throttle_reasons[0])
+        ub_record_warn(&job->record, "throttled", -1, "the clock is held down: %s",
+                       job->record.device.throttle_reasons);
+    if (job->record.device.mig == 1)
+        ub_record_warn(&job->record, "mig", -1,
+                       "MIG is on: a slice of the card was measured, its ceilings are the slice's");
+}
+
+static bool hold_lock(struct job *job, struct ub_lock *lock, struct ub_error *err)
+{
+    const char *name = job->record.device.uuid ? job->record.device.uuid : "gpu";
+    bool said = false;
+    lock->file = -1;
+    while (!ub_lock_try(lock, name, err)) {
+        if (!said)
+            message(NULL, "another run uses this GPU; waiting for it to end (Ctrl-C gives up)");
+        said = true;
+        if (interrupted)
+            return ub_fail(err, UB_INCOMPLETE, "interrupted while waiting for the GPU");
+        usleep(100000);
+    }
+    if (err->text[0])
+        message(NULL, err->text);
+    err->text[0] = 0;
+    return true;
+}
+
+static bool measure(struct job *job, struct ub_error *err)
+{
+    struct ub_lock lock;
+    if (!hold_lock(job, &lock, err))
+        return false;
+    bool ok = ub_run_measure(&job->request, &job->record, err);
+    ub_lock_drop(&lock);
+    if (job->request.progress)
+        fprintf(stderr, "\r\033[K");
+    warn_of_card(job);
+    return ok;
+}
+
+/* ---- output --------------------------------------------------------------------- */
+
+static bool draw(struct job *job, const char *rule, const char *path, struct ub_error *err)
+{
+    struct ub_plot_options plot = {.rule = rule,
+                                   .term = job->options->term,
+                                   .dark = job->options->dark,
+                                   .keep_script = job->options->keep_script,
+                                   .columns = ub_terminal_columns()};
+    if (!ub_plot(&job->record, &plot, path, err))
+        return false;
+    if (strcmp(path, "-") != 0 && !job->options->quiet)
+        fprintf(stderr, "ubench: chart in %s\n", path);
+    return true;
+}
+
+/* One chart a rule; a chart that was not asked for and cannot be drawn is a sentence, not a failure. */
+static bool draw_all(struct job *job, struct ub_error *err)
+{
+    size_t rules = 0;
+    for (size_t i = 0; i < job->plan.count; i++)
+        rules += i == 0 || job->plan.points[i].micro != job->plan.points[i - 1].micro;
+    for (size_t i = 0; i < job->plan.count; i++) {
+        const struct ub_micro *micro = job->plan.points[i].micro;
+        char path[PATH_SIZE + 64];
+        char ending[96];
+        const char *dot = strrchr(job->chart_path, '.');
+        if (i > 0 && micro == job->plan.points[i - 1].micro)
+            continue;
+        snprintf(ending, sizeof ending, "-%.60s%.30s", micro->name, dot ? dot : "");
+        if (rules > 1 && strcmp(job->chart_path, "-") != 0)
+            replace_ending(job->chart_path, ending, path, sizeof path);
+        else
+            snprintf(path, sizeof path, "%s", job->chart_path);
+        if (draw(job, micro->name, path, err))
+            continue;
+        if (job->options->plot)
+            return false;
+        if (err->status != UB_BAD_DATA) /* nothing to draw (a rule with one number) is no news */
+            fprintf(stderr, "ubench: no chart: %s\n", err->text);
+        err->text[0] = 0;
+    }
+    return true;
+}
+
+static bool write_all(struct job *job, struct ub_error *err)
+{
+    const struct ub_options *options = job->options;
+    bool to_file = strcmp(job->record_path, "-") != 0;
+    if (options->format == UB_FORMAT_HUMAN) {
+        if (!ub_write_record(&job->record, UB_FORMAT_HUMAN, "-", options, err))
+            return false;
+        enum ub_format format = ub_format_of_path(job->record_path, UB_FORMAT_JSON);
+        if (to_file && !ub_write_record(&job->record, format, job->record_path, options, err))
+            return false;
+    } else if (!ub_write_record(&job->record, options->format, job->record_path, options, err)) {
+        return false;
+    }
+    if (to_file && !options->quiet)
+        fprintf(stderr, "ubench: record in %s\n", job->record_path);
+    if (job->journal_path[0] && job->record.run.complete)
+        unlink(job->journal_path);
+    return job->chart_path[0] == 0 || draw_all(job, err);
+}
+
+/* ---- the dry run ---------------------------------------------------------------- */
+
+static void dry_run(struct job *job)
+{
+    struct ub_record record = {0};
+    ub_run_predict(&job->request, &record);
+    double total_ns = 0;
+    double largest = 0;
+    for (size_t i = 0; i < record.point_count; i++) {
+        const struct ub_record_point *point = &record.points[i];
+        char label[512];
+        char bytes[32] = "-";
+        char time[32] = "-";
+        ub_point_label(point, label, sizeof label);
+        if (!isnan(point->footprint_bytes))
+            ub_format_bytes(point->footprint_bytes, bytes, sizeof bytes);
+        if (!isnan(point->predicted_ns))
+            ub_format_time(point->predicted_ns, time, sizeof time);
+        printf("%s  sweep=%s  memory=%s  time=%s%s%s\n", label, point->sweep, bytes, time,
+               point->reason ? "  skipped: " : "", point->reason ? point->reason : "");
+        if (!isnan(point->predicted_ns))
+            total_ns += job->request.rounds * 1.2 * fmax(point->predicted_ns, MIN_SAMPLE_NS);
+        largest = fmax(largest, point->footprint_bytes);
+    }
+    char bytes[32];
+    char time[32];
+    ub_format_bytes(largest, bytes, sizeof bytes);
+    ub_format_time(total_ns, time, sizeof time);
+    printf("%zu points on %s; at most %s of GPU memory; about %s of timing in %d rounds, then counters %s\n",
+           record.point_count, job->target->device.name ? job->target->device.name : "?", bytes, time,
+           job->request.rounds, job->options->counters ? job->options->counters : "auto");
+    ub_record_free(&record);
+}
+
+/* ---- under another tool ---------------------------------------------------------- */
+
+static bool launch_only(struct job *job, struct ub_error *err)
+{
+    size_t launched = 0;
+    if (!job->target->measured)
+        return ub_fail(err, UB_NO_DEVICE, "--profile launches kernels: it needs a GPU");
+    /* Tools that hold a process back while they replay it would look like a hang. */
+    job->request.point_timeout_s = 1e6;
+    job->request.progress = NULL;
+    bool ok = ub_run_launch(&job->request, &job->record, &launched, err);
+    for (size_t i = 0; i < job->record.point_count; i++)
+        if (job->record.points[i].reason)
+            fprintf(stderr, "ubench: point %zu: %s\n", i, job->record.points[i].reason);
+    printf("%zu of %zu points launched once\n", launched, job->plan.count);
+    return ok;
+}
+
+/* ---- the verb ------------------------------------------------------------------- */
+
+static void free_job(struct job *job)
+{
+    job->record.device = (struct ub_device_info){0}; /* the target's */
+    ub_record_free(&job->record);
+    ub_plan_free(&job->plan);
+    free(job->key_text);
+}
+
+static enum ub_status run_target(struct ub_options *options, struct ub_targets *targets, size_t index,
+                                 struct ub_error *err)
+{
+    struct ub_target *target = &targets->items[index];
+    struct job job = {.options = options, .target = target};
+    bool ok = take_keys(&job, err) && make_plan(&job, err);
+    enum ub_status status = UB_OK;
+    size_t number = (size_t)target->ordinal;
+    size_t count = targets->count;
+    if (ok && targets->note[0])
+        fprintf(stderr, "ubench: %s\n", targets->note);
+    if (ok) {
+        choose_paths(&job, number, count);
+        make_request(&job);
+    }
+    if (ok && options->dry_run) {
+        dry_run(&job);
+        free_job(&job);
+        return UB_OK;
+    }
+    if (ok && options->profile) {
+        ok = launch_only(&job, err);
+        status = ok ? ub_run_status(&job.record, UB_COUNT_OFF) : err->status;
+        free_job(&job);
+        return status;
+    }
+    ok = ok && check_paths(&job, err);
+    if (ok) {
+        job.record.device = target->device;
+        fill_run_info(&job);
+        if (target->measured)
+            ok = measure(&job, err);
+        else
+            ub_run_predict(&job.request, &job.record);
+        char now[32];
+        timestamp(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ");
+        ub_set_string(&job.record.run.finished, now);
+        if (!target->measured)
+            job.record.run.complete = true;
+        target->device = job.record.device; /* a worker may have replaced its strings */
+    }
+    if (ok) {
+        status = ub_run_status(&job.record, job.request.counters);
+        /* What was measured is written whatever it says. */
+        ok = write_all(&job, err);
+    }
+    free_job(&job);
+    if (!ok)
+        return status == UB_WRONG_ANSWER ? status : err->status;
+    return interrupted ? (enum ub_status)(128 + interrupted) : status;
+}
+
+enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err)
+{
+    struct ub_targets targets;
+    enum ub_status worst = UB_OK;
+    if (!ub_targets_resolve(options->device, &targets, err)) {
+        ub_targets_free(&targets);
+        return err->status;
+    }
+    catch_signals();
+    for (size_t i = 0; i < targets.count && !interrupted; i++) {
+        for (size_t j = 0; j < options->axis_count; j++)
+            options->axes[j].used = false;
+        enum ub_status status = run_target(options, &targets, i, err);
+        if (status > worst)
+            worst = status;
+        if (err->text[0])
+            break;
+    }
+    ub_targets_free(&targets);
+    return worst;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `ubench show RUN.json -f FORMAT [-o FILE]`: a saved run once more. */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/cli/option_table.h"
+#include "harness/cli/options.h"
+#include "harness/io/json.h"
+
+static bool read_record(const char *path, struct ub_record *record, struct ub_error *err)
+{
+    if (strcmp(path, "-") == 0)
+        return ub_json_read(stdin, "standard input", record, err);
+    return ub_json_read_file(path, record, err);
+}
+
+/* What -f says, else what the ending of -o means, else the table for people. */
+static enum ub_format choose_format(const struct ub_options *options)
+{
+    if (options->format_given || !options->output)
+        return options->format;
+    return ub_format_of_path(options->output, UB_FORMAT_HUMAN);
+}
+
+enum ub_status ub_cmd_show(struct ub_options *options, struct ub_error *err)
+{
+    struct ub_record record = {0};
+    bool ok = ub_output_check(options->output, options->force, err) && read_record(options->operands[0], &record, err);
+    if (ok && options->dry_run)
+        printf("would write %zu points as %s to %s\n", record.point_count, ub_format_table[choose_format(options)].name,
+               options->output ? options->output : "standard output");
+    else if (ok)
+        ok = ub_write_record(&record, choose_format(options), options->output, options, err);
+    ub_record_free(&record);
+    return ok ? UB_OK : err->status;
+}

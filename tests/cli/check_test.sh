@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# `ubench check`: accepts what ubench wrote, names the point of whatever was changed
+# afterwards, and never takes a prediction for a proof.
+set -u
+: "${UBENCH:?the program to test}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# expect STATUS TEXT PROGRAM ARGUMENT...: the status, and that TEXT is on stdout or stderr
+expect() {
+    local wanted=$1 text=$2 status
+    shift 2
+    "$@" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ "$status" -ne "$wanted" ] || ! grep -q -F -e "$text" "$scratch/out" "$scratch/err"; then
+        fail "$*: status $status (wanted $wanted), looked for \"$text\" in:"
+        cat "$scratch/out" "$scratch/err"
+    fi
+}
+
+# change FROM TO EXPRESSION: python with `record` (all of it) and `point` (stride 8)
+change() {
+    python3 - "$1" "$2" "$3" <<'END'
+import json, sys
+with open(sys.argv[1]) as file:
+    record = json.load(file)
+point = [p for p in record["ubench"]["points"] if p["axes"]["stride"] == 8][0]
+exec(sys.argv[3])
+with open(sys.argv[2], "w") as file:
+    json.dump(record, file)
+END
+}
+
+label="coalescing stride=8"
+predicted="$scratch/predicted.json"
+"$UBENCH" run coalescing --stride 1..32 --bytes 4 --op load --device model:h200 -f json >"$predicted" ||
+    fail "no prediction to check"
+
+expect 0 "predicted; nothing was measured, so no law is proved; 0 problems" "$UBENCH" check "$predicted"
+expect 2 "RUN.json" "$UBENCH" check
+expect 65 "$scratch/none.json" "$UBENCH" check "$scratch/none.json"
+head -c 1000 "$predicted" >"$scratch/half.json"
+expect 65 "half.json" "$UBENCH" check "$scratch/half.json"
+if [ -e /dev/full ]; then
+    "$UBENCH" check "$predicted" >/dev/full 2>"$scratch/err"
+    [ $? -eq 74 ] || fail "a full disk was not noticed"
+fi
+
+if ! command -v python3 >/dev/null 2>&1; then
+    [ "$failures" -eq 0 ] || exit 1
+    echo "SKIP: python3 is needed to change a record"
+    exit 77
+fi
+
+# what is changed | what check says of it
+changes='point["counters"]["global_load_sectors"]["predicted"] += 1|global_load_sectors is predicted as
+point["law"]["time"]["predicted_ns"] *= 1.5|predicted_ns is
+point["law"]["counters"] = "holds"|the verdict on counters is "holds" in the record, "not-tested"
+point["metrics"]["useful_bandwidth"]["value"] *= 2|the useful_bandwidth is'
+while IFS='|' read -r expression text; do
+    change "$predicted" "$scratch/changed.json" "$expression" || fail "cannot do $expression"
+    expect 1 "$text" "$UBENCH" check "$scratch/changed.json"
+    grep -q -F "$label" "$scratch/out" || fail "$expression: the point is not named"
+done <<<"$changes"
+
+change "$predicted" "$scratch/foreign.json" 'point["rule"] = "no_such_rule"'
+expect 65 'this build has no rule "no_such_rule"' "$UBENCH" check "$scratch/foreign.json"
+
+change "$predicted" "$scratch/mixed.json" 'point["counters"]["global_load_sectors"]["measured"] = 1'
+expect 65 "a predicted record cannot have a measured value" "$UBENCH" check "$scratch/mixed.json"
+
+# Several files: each is checked, the worst decides.
+expect 1 "changed.json" "$UBENCH" check "$scratch/foreign.json" "$scratch/changed.json" "$scratch/none.json" "$predicted"
+grep -q -F "predicted.json: 32 points" "$scratch/out" || fail "the last of several files was not checked"
+
+# ---- measured, on the fake device -------------------------------------------------
+if [ -n "${UBENCH_FAKE_BINARY:-}" ]; then
+    measured="$scratch/measured.json"
+    "$UBENCH_FAKE_BINARY" run coalescing --size 1Mi --stride 4,8 -o "$measured" -f json >/dev/null 2>"$scratch/err" || {
+        fail "the fake device does not measure:"
+        cat "$scratch/err"
+    }
+    expect 0 "0 problems" "$UBENCH" check "$measured"
+    grep -q -E "[1-9][0-9]* exact counters tested, 0 broken" "$scratch/out" || fail "nothing was tested: $(cat "$scratch/out")"
+    changes='point["counters"]["global_load_sectors"]["measured"] += 1|global_load_sectors measured
+point["counters"]["global_load_sectors"]["predicted"] += 1|global_load_sectors is predicted as
+point["time_ns"]["median"] *= 1.001|median is
+point["time_ns"]["samples"][0] *= 0.5|min is'
+    while IFS='|' read -r expression text; do
+        change "$measured" "$scratch/changed.json" "$expression" || fail "cannot do $expression"
+        expect 1 "$text" "$UBENCH" check "$scratch/changed.json"
+        grep -q -F "$label" "$scratch/out" || fail "$expression: the point is not named"
+    done <<<"$changes"
+    "$UBENCH_FAKE_BINARY" run coalescing --size 1Mi --stride 8 --counters off -o "$scratch/uncounted.json" -f json >/dev/null 2>&1
+    expect 0 "0 exact counters tested, 0 broken (no law is proved by this file)" "$UBENCH" check "$scratch/uncounted.json"
+fi
+
+# ---- the records that the project shows --------------------------------------------
+for record in "${UBENCH_SOURCE:-.}"/reports/*/*.json; do
+    [ -e "$record" ] || continue
+    case $record in */published/*) continue ;; esac
+    expect 0 "0 broken" "$UBENCH" check "$record"
+done
+
+[ "$failures" -eq 0 ]

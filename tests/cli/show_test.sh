@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# `ubench show`: a saved run in every format is what `run` would have printed, and
+# files that are no runs are refused by name.
+set -u
+: "${UBENCH:?the program to test}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
+failures=0
+record=(run coalescing --stride 1..8 --bytes 4 --op load --device model:h200)
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# refuse STATUS TEXT FILE
+refuse() {
+    local wanted=$1 text=$2 status
+    shift 2
+    "$UBENCH" show "$@" >out 2>err
+    status=$?
+    [ "$status" -eq "$wanted" ] && grep -q -F -e "$text" err || fail "show $*: $status, $(head -c 500 err)"
+    [ ! -s out ] || fail "show $*: wrote to stdout"
+}
+
+"$UBENCH" "${record[@]}" -f json -o run.json 2>err || fail "run: $(cat err)"
+"$UBENCH" show run.json -f json >again.json || fail "show -f json: $?"
+cmp -s run.json again.json || fail "show -f json differs from the file"
+"$UBENCH" show - -f json <run.json | cmp -s run.json - || fail "show - differs from the file"
+for format in csv md gbench openmetrics; do
+    "$UBENCH" show run.json -f $format >$format || fail "show -f $format: $?"
+    [ -s $format ] || fail "show -f $format: empty"
+done
+head -1 csv | grep -q "^rule,sweep,stride," || fail "csv: $(head -1 csv)"
+python3 -m json.tool gbench >out || fail "gbench is no JSON"
+tail -1 openmetrics | grep -q "^# EOF" || fail "openmetrics: $(tail -1 openmetrics)"
+"$UBENCH" show run.json >human || fail "show: $?"
+grep -q "PREDICTED" human || fail "show does not say that the run is predicted"
+
+# Written to a file: the same bytes; the ending chooses the format.
+"$UBENCH" show run.json -o out.csv || fail "show -o: $?"
+cmp -s csv out.csv || fail "show -o out.csv differs from show -f csv"
+"$UBENCH" show run.json -f md -o out.txt && cmp -s md out.txt || fail "show -f md -o differs"
+"$UBENCH" show run.json -f csv --dry-run -o not.csv | grep -q "would write 8 points as csv to not.csv" || fail "--dry-run"
+[ ! -e not.csv ] || fail "--dry-run wrote"
+refuse 74 "out.csv exists; --force overwrites it" run.json -o out.csv
+refuse 74 "/dev/full" run.json -f csv -o /dev/full
+refuse 74 "nowhere" run.json -o nowhere/a.csv
+
+# --redact: no paths
+"$UBENCH" "${record[@]}" -f json -o "$scratch/deep.json" 2>err
+"$UBENCH" show deep.json -f json --redact | grep -q -F "$scratch" && fail "--redact leaves a path"
+
+# files that are none
+head -c 500 run.json >half.json
+: >empty.json
+echo '{"benchmarks": [], "context": {}}' >google.json
+sed 's/"schema": 1/"schema": 99/' run.json >future.json
+head -c 1000000 /dev/zero | tr '\0' '[' >deep_nesting.json
+refuse 65 "half.json" half.json
+refuse 65 "empty.json" empty.json
+refuse 65 "Google Benchmark" google.json
+refuse 65 "schema" future.json
+refuse 65 "deep_nesting.json" deep_nesting.json
+refuse 65 "missing.json" missing.json
+refuse 65 "." .
+if [ "$(id -u)" -ne 0 ]; then
+    cp run.json secret.json && chmod 000 secret.json
+    refuse 65 "secret.json" secret.json
+fi
+refuse 2 "show what?"
+
+[ "$failures" -eq 0 ] && echo "all fine"
+exit $((failures > 0))
