@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the counters of a ubench record with those that ncu read of the same launches.
+
+usage: compare_ncu.py RECORD.json NCU.csv
+
+NCU.csv is made by `ncu --clock-control none --csv --page raw --metrics ...` over
+`ubench run ... --profile`, which launches every point of the plan once, in its order.
+Prints one line a point and exits with 1 if an integer differs.
+"""
+import csv
+import json
+import sys
+
+STRUCTURAL = ("global_load_requests", "global_load_sectors", "global_load_bytes", "global_store_requests",
+              "global_store_sectors", "global_store_bytes", "global_lines", "blocks_launched", "warps_launched")
+
+
+def ncu_rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(line for line in file if line.startswith('"')))
+    head, data = rows[0], rows[2:]  # the second row has the units
+    return [dict(zip(head, row)) for row in data]
+
+
+def main():
+    record = json.load(open(sys.argv[1], encoding="utf-8"))["ubench"]
+    rows = ncu_rows(sys.argv[2])
+    points = [p for p in record["points"] if p["status"] == "ok" and p["sweep"] != "ceiling"]
+    if len(points) != len(rows):
+        sys.exit(f"{len(points)} points in the record, {len(rows)} launches seen by ncu")
+    compared = differ = 0
+    for point, row in zip(points, rows):
+        axes = " ".join(f"{k}={v}" for k, v in point["axes"].items())
+        words = []
+        for key in STRUCTURAL:
+            counter = point["counters"].get(key)
+            if not counter or counter["measured"] is None or counter["raw"] not in row:
+                continue
+            seen = int(float(row[counter["raw"]].replace(",", "")))
+            compared += 1
+            differ += seen != counter["measured"]
+            words.append(f"{key} {counter['measured']}{'=' if seen == counter['measured'] else '!='}{seen}")
+        print(axes, "|", ", ".join(words))
+    print(f"{len(points)} points, {compared} integers compared, {differ} differ")
+    sys.exit(1 if differ or not compared else 0)
+
+
+main()

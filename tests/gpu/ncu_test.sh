@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# On a GPU with ncu: the same launches give the same integers in both tools.
+set -eu
+. "$(dirname "$0")/lib.sh"
+command -v ncu >/dev/null || skip "ncu is not installed"
+axes=(coalescing --stride 1,2,3,7,8,16,32,33,48,127 --op load,store)
+"$ubench" run "${axes[@]}" --rounds 6 -f json -o "$out/record.json" -q
+raw=$(python3 -c 'import json,sys
+points = json.load(open(sys.argv[1]))["ubench"]["points"]
+print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] == "structural"})))' "$out/record.json")
+ncu --clock-control none --csv --page raw --metrics "$raw" -k regex:coalesce --target-processes all \
+    --log-file "$out/ncu.csv" "$ubench" run "${axes[@]}" --profile >"$out/ncu.log" 2>&1 || { tail -n 20 "$out/ncu.log"; exit 1; }
+python3 "$(dirname "$0")/compare_ncu.py" "$out/record.json" "$out/ncu.csv"
