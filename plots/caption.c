@@ -229,10 +229,9 @@ void ub_caption_figure(const struct ub_record *record, const struct ub_plot_opti
     char law[160] = "law";
     if (formula)
         ub_text_set(law, sizeof law, "law: %s", text->law);
-    ub_text_clean(figure->has_panel               ? "law, not fitted"
-                  : quantity->is_main || !formula ? law
-                                                  : "law",
-                  figure->law_label, sizeof figure->law_label);
+    /* The formula is that of the counter: with a panel below it stands there. */
+    const bool bare = figure->has_panel || (formula && !quantity->is_main);
+    ub_text_clean(bare ? "law" : law, figure->law_label, sizeof figure->law_label);
     ub_text_clean(law, figure->panel_law_label, sizeof figure->panel_law_label);
     ub_text_clean(record->source == UB_PREDICTED ? "predicted"
                   : chart->panel_counter         ? chart->panel_counter

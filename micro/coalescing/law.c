@@ -438,6 +438,8 @@ double coalescing_bandwidth_by_grain(const struct ub_gpu *gpu, const struct ub_c
     if (coalescing_resolve(gpu, point, &g) != NULL || g.op != COALESCING_LOAD)
         return NAN;
     const struct walk walk = walk_of(&g);
+    if (walk.distance_bytes < grain_bytes)
+        return NAN; /* every grain is used whole: nothing to compare with */
     return coalescing_useful_bytes(&g) / moved_bytes(&walk, grain_bytes) *
            ub_constant_value(constants, coalescing_ceilings[g.op]);
 }

@@ -26,7 +26,8 @@ void coalescing_law(const struct ub_gpu *gpu, const struct ub_constants *constan
 double coalescing_useful_bytes(const struct coalescing_geometry *geometry);
 
 /* Useful bandwidth that a load would have if DRAM delivered `grain_bytes` at a time
- * and nothing else limited it, B/s; NaN for other operations. */
+ * and nothing else limited it, B/s; NaN for other operations, and where accesses are
+ * so close that each grain is used whole. */
 double coalescing_bandwidth_by_grain(const struct ub_gpu *gpu, const struct ub_constants *constants,
                                      const struct ub_point *point, int grain_bytes);
 
