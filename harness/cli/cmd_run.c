@@ -149,20 +149,33 @@ static void replace_ending(const char *path, const char *ending, char *out, size
     snprintf(out, size, "%.*s%s", stem, path, ending);
 }
 
+/* A time-stamped name in the current folder; two runs in one second get two names. */
+static void default_name(struct job *job, size_t number, size_t count)
+{
+    const struct ub_options *options = job->options;
+    const char *slug = job->target->gpu.slug ? job->target->gpu.slug : "gpu";
+    const char *rules = options->operand_count == 1 ? options->operands[0] : "rules";
+    char when[32];
+    char base[PATH_SIZE / 2];
+    char again[16] = "";
+    timestamp(when, sizeof when, "%Y%m%dT%H%M%SZ");
+    for (int i = 2; i < 100; i++) {
+        snprintf(base, sizeof base, "ubench-%.60s-%.40s%s-%s%s.json", rules, slug,
+                 job->target->measured ? "" : "-predicted", when, again);
+        numbered(base, number, count, job->record_path, sizeof job->record_path);
+        if (access(job->record_path, F_OK) != 0)
+            return;
+        snprintf(again, sizeof again, "-%d", i);
+    }
+}
+
 static void choose_paths(struct job *job, size_t number, size_t count)
 {
     const struct ub_options *options = job->options;
     if (options->output) {
         numbered(options->output, number, count, job->record_path, sizeof job->record_path);
     } else if (options->format == UB_FORMAT_HUMAN) {
-        char when[32];
-        char base[PATH_SIZE / 2];
-        const char *slug = job->target->gpu.slug ? job->target->gpu.slug : "gpu";
-        timestamp(when, sizeof when, "%Y%m%dT%H%M%SZ");
-        const char *rules = options->operand_count == 1 ? options->operands[0] : "rules";
-        snprintf(base, sizeof base, "ubench-%.60s-%.40s%s-%s.json", rules, slug,
-                 job->target->measured ? "" : "-predicted", when);
-        numbered(base, number, count, job->record_path, sizeof job->record_path);
+        default_name(job, number, count);
     } else {
         snprintf(job->record_path, sizeof job->record_path, "-");
     }
