@@ -100,8 +100,13 @@ static bool take_keys(struct job *job, struct ub_error *err)
     request->counters = UB_COUNT_AUTO;
     if (!text || strcmp(text, "auto") == 0)
         return true;
-    if (strcmp(text, "off") == 0 || strcmp(text, "require") == 0) {
-        request->counters = text[0] == 'o' ? UB_COUNT_OFF : UB_COUNT_REQUIRE;
+    /* UBENCH_COUNTERS=0 is the switch that cupti/ knows as well. */
+    if (strcmp(text, "off") == 0 || strcmp(text, "0") == 0) {
+        request->counters = UB_COUNT_OFF;
+        return true;
+    }
+    if (strcmp(text, "require") == 0) {
+        request->counters = UB_COUNT_REQUIRE;
         return true;
     }
     job->key_text = strdup(text);

@@ -99,6 +99,10 @@ expect 1 "$fake" check miscount.json
 has "$out" "stride=2"
 expect 0 "${run[@]}" --stride 1 --counters off -o off.json -q
 is off.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
+UBENCH_COUNTERS=0 expect 0 "${run[@]}" --stride 1 -o zero.json -q
+is zero.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
+expect 0 "$fake" plot off.json --dry-run
+has "$out" "would draw off.svg"
 expect 2 "${run[@]}" --stride 1 --counters global_load_sector
 has "$said" "global_load_sectors"
 UBENCH_FAKE=jit expect 0 "${run[@]}" --stride 1 -o jit.json -q
