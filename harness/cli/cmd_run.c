@@ -37,6 +37,7 @@ struct job {
     char record_path[PATH_SIZE]; /* "": none is written; "-": stdout */
     char chart_path[PATH_SIZE];  /* "": none; "-": stdout */
     char journal_path[PATH_SIZE + 16];
+    bool waited;    /* for another run to end: what the probe saw was that one */
     double drawn_s; /* progress */
 };
 
@@ -294,7 +295,7 @@ static void make_request(struct job *job)
 
 static void warn_of_card(struct job *job)
 {
-    if (job->target->other_processes > 0)
+    if (job->target->other_processes > 0 && !job->waited)
         ub_record_warn(&job->record, "other-processes", -1,
                        "%d other process(es) had a context on the GPU when the run began: times and DRAM counters may "
                        "be disturbed",
@@ -315,7 +316,7 @@ static bool hold_lock(struct job *job, struct ub_lock *lock, struct ub_error *er
     while (!ub_lock_try(lock, name, err)) {
         if (!said)
             message(NULL, "another run uses this GPU; waiting for it to end (Ctrl-C gives up)");
-        said = true;
+        said = job->waited = true;
         if (interrupted)
             return ub_fail(err, UB_INCOMPLETE, "interrupted while waiting for the GPU");
         usleep(100000);
@@ -466,6 +467,16 @@ static void free_job(struct job *job)
     free(job->key_text);
 }
 
+/* Of several, 6 comes before 74 and 74 before 5 (DESIGN section 5). */
+static enum ub_status worse(enum ub_status a, enum ub_status b)
+{
+    static const enum ub_status order[] = {UB_WRONG_ANSWER, UB_CANNOT_WRITE, UB_INCOMPLETE};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a > b ? a : b;
+}
+
 static enum ub_status run_target(struct ub_options *options, struct ub_targets *targets, size_t index,
                                  struct ub_error *err)
 {
@@ -514,7 +525,7 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
     }
     free_job(&job);
     if (!ok)
-        return status == UB_WRONG_ANSWER ? status : err->status;
+        status = worse(status, err->status);
     return interrupted ? (enum ub_status)(128 + interrupted) : status;
 }
 
@@ -530,12 +541,14 @@ enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err)
     for (size_t i = 0; i < targets.count && !interrupted; i++) {
         for (size_t j = 0; j < options->axis_count; j++)
             options->axes[j].used = false;
-        enum ub_status status = run_target(options, &targets, i, err);
-        if (status > worst)
-            worst = status;
-        if (err->text[0])
-            break;
+        worst = worse(worst, run_target(options, &targets, i, err));
+        if (err->text[0] && targets.count > 1) { /* the other GPUs go on */
+            fprintf(stderr, "ubench: GPU %d: %s\n", targets.items[i].ordinal, err->text);
+            err->text[0] = 0;
+        }
     }
+    if (interrupted)
+        worst = (enum ub_status)(128 + interrupted);
     ub_targets_free(&targets);
     return worst;
 }

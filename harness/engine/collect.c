@@ -50,9 +50,10 @@ static void apply_static(struct ub_run *run, const struct ub_line *line)
     struct ub_record_point *point = &run->record->points[line->point];
     point->has_static = true;
     point->static_ = line->static_;
-    int card = run->record->device.cc_major * 10 + run->record->device.cc_minor;
-    if (line->static_.binary_version > 0 && card > 0)
-        run->record->run.jit = run->record->run.jit == 1 || line->static_.binary_version != card;
+    /* Machine code from the build has the version it was compiled to; code that the driver
+     * made from PTX has the card's, and the PTX that it came from an older one. */
+    if (line->static_.binary_version > 0 && line->static_.ptx_version > 0)
+        run->record->run.jit = run->record->run.jit == 1 || line->static_.ptx_version != line->static_.binary_version;
 }
 
 static const char *counter_unit(const char *key)
@@ -298,6 +299,14 @@ static const char *difference(const struct ub_run *run, const struct ub_line *he
     return NULL;
 }
 
+/* What failed or warned then is tried again now. */
+static bool worth_replaying(const struct ub_line *line)
+{
+    if (line->type == UB_LINE_POINT)
+        return line->status == UB_POINT_OK || line->status == UB_POINT_SKIPPED;
+    return line->type != UB_LINE_ERROR && line->type != UB_LINE_WARNING;
+}
+
 /* Reads the lines of an earlier run; a header that disagrees refuses. Returns the
  * length of the sound part: a crash may have cut the last line. */
 static bool read_back(struct ub_run *run, FILE *file, long *sound, struct ub_error *err)
@@ -318,7 +327,7 @@ static bool read_back(struct ub_run *run, FILE *file, long *sound, struct ub_err
         if (what)
             ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s differs from that run; start afresh with --force",
                          run->request->journal, what);
-        if (ok && line.type != UB_LINE_ERROR)
+        if (ok && worth_replaying(&line))
             ub_run_apply(run, &line);
         first = false;
         *sound += (long)length;

@@ -15,6 +15,7 @@
 #include "harness/engine/run_private.h"
 #include "harness/engine/spawn.h"
 #include "harness/engine/stats.h"
+#include "harness/engine/worker.h"
 
 /* ---- the record before anything ran ---------------------------------------- */
 
@@ -176,7 +177,7 @@ static void take_line(struct ub_run *run, struct ub_line *line)
 {
     if (line->type == UB_LINE_DEVICE && run->opened_s == 0)
         run->opened_s = now_s();
-    if (line->type == UB_LINE_START && run->current < 0)
+    if (line->type == UB_LINE_START && line->point >= 0 && run->current < 0)
         run->first_launch_s = now_s();
     if (line->type == UB_LINE_START && line->point >= 0)
         run->current = line->point;
@@ -215,7 +216,7 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
             return ended ? WORKER_DONE : WORKER_DIED;
         double limit = run->current >= 0 ? run->request->point_timeout_s : start_limit_s;
         if (event == UB_CHILD_QUIET && now_s() - last > limit)
-            return WORKER_HUNG;
+            return ended ? WORKER_DONE : WORKER_HUNG;
     }
 }
 
@@ -229,6 +230,36 @@ static bool start_worker(struct ub_run *run, struct ub_child *child, const struc
     return ub_child_send(child, job, err);
 }
 
+static bool is_done(const struct ub_run *run, long point)
+{
+    const struct ub_state *state = &run->states[point];
+    return run->kind == UB_JOB_COUNT ? state->counted : state->timed;
+}
+
+/* A worker hung or died: the point that it was at is ended, or, where it was at none, the
+ * phase has an error. A worker that had answered for its point is only replaced. */
+static void blame(struct ub_run *run, enum outcome outcome, const char *how, const struct ub_error *err)
+{
+    char reason[256];
+    if (run->worker_error.text[0])
+        return; /* it has said why itself */
+    if (run->current >= 0 && is_done(run, run->current))
+        return;
+    if (run->current >= 0 && outcome == WORKER_HUNG) {
+        snprintf(reason, sizeof reason, "no answer within %g s (%s); the worker was ended",
+                 run->request->point_timeout_s, run->phase);
+        end_point(run, (size_t)run->current, UB_POINT_TIMEOUT, reason);
+    } else if (run->current >= 0) {
+        snprintf(reason, sizeof reason, "the worker ended early: %s", how);
+        end_point(run, (size_t)run->current, UB_POINT_FAILED, reason);
+    } else if (outcome == WORKER_HUNG) {
+        ub_fail(&run->worker_error, UB_INCOMPLETE, "the GPU could not be opened within a minute");
+    } else {
+        ub_fail(&run->worker_error, UB_INCOMPLETE, "the worker could not start: %s%s%s", how, err->text[0] ? ", " : "",
+                err->text);
+    }
+}
+
 /* One worker for all that is pending of a rule. Returns whether another one should
  * go on with the rest: each that ends early has ended at least one point. */
 static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct ub_error *err)
@@ -236,7 +267,6 @@ static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct 
     struct ub_job job = {0};
     struct ub_child child = {.lines = -1, .job = -1};
     char how[128];
-    char reason[1400];
     bool ok = make_job(run, micro, &job, err);
     size_t before = job.point_count;
     if (ok && before == 0) {
@@ -247,28 +277,11 @@ static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct 
     run->worker_error.text[0] = 0;
     ok = ok && start_worker(run, &child, &job, err);
     enum outcome outcome = ok ? listen(run, &child) : WORKER_DIED;
-    ub_child_reap(&child, outcome == WORKER_HUNG || outcome == WORKER_STOPPED, how, sizeof how);
-    bool again = false;
-    if (outcome == WORKER_HUNG && run->current >= 0) {
-        snprintf(reason, sizeof reason, "no answer within %g s (%s); the worker was ended",
-                 run->request->point_timeout_s, run->phase);
-        end_point(run, (size_t)run->current, UB_POINT_TIMEOUT, reason);
-        again = true;
-    } else if (outcome == WORKER_HUNG) {
-        ub_fail(&run->worker_error, UB_INCOMPLETE, "the GPU could not be opened within a minute");
-    } else if (outcome == WORKER_DIED && run->current >= 0 && !run->worker_error.text[0]) {
-        if (run->record->points[run->current].status == UB_POINT_OK) {
-            snprintf(reason, sizeof reason, "the worker ended early: %s", how);
-            end_point(run, (size_t)run->current, UB_POINT_FAILED, reason);
-        }
-        again = true;
-    } else if (outcome == WORKER_DIED && !run->worker_error.text[0]) {
-        ub_fail(&run->worker_error, UB_INCOMPLETE, "the worker could not start: %s%s%s", how, err->text[0] ? ", " : "",
-                err->text);
-    }
+    ub_child_reap(&child, outcome != WORKER_DIED, how, sizeof how);
+    if (outcome != WORKER_STOPPED && outcome != WORKER_DONE)
+        blame(run, outcome, how, err);
     /* A worker that leaves as much undone as it found would be started for ever. */
-    if (again && pending(run, micro, job.indices) >= before)
-        again = false;
+    bool again = !run->worker_error.text[0] && pending(run, micro, job.indices) < before;
     ub_job_free(&job);
     return again;
 }
@@ -311,8 +324,8 @@ static void phase(struct ub_run *run, const struct ub_micro *micro, enum ub_job_
     if (run->request->verbose)
         say_duration(run, micro);
     /* A counter phase that fails leaves the times as they are. */
-    if (kind == UB_JOB_TIME && !interrupted(run) && run->worker_error.text[0])
-        fail_pending(run, micro, run->worker_error.text);
+    if (kind == UB_JOB_TIME && !interrupted(run))
+        fail_pending(run, micro, run->worker_error.text[0] ? run->worker_error.text : "no worker came to this point");
     if (kind == UB_JOB_COUNT && run->worker_error.text[0])
         ub_run_no_counters(run, run->worker_error.text);
 }
@@ -426,10 +439,15 @@ bool ub_run_measure(const struct ub_run_request *request, struct ub_record *reco
     record->run.complete = !interrupted(&run);
     if (run.out_of_time)
         say(&run, "the time limit of the run is over (--time-limit): what is missing can be done with --resume");
-    bool ok = ub_journal_close(&run, err);
+    /* The record is whole without its journal: a full disk costs only --resume. */
+    struct ub_error journal = {0};
+    if (!ub_journal_close(&run, &journal)) {
+        say(&run, journal.text);
+        ub_record_warn(record, "journal", -1, "%s; the run cannot be resumed", journal.text);
+    }
     free(run.states);
     free(run.no_counters);
-    return ok;
+    return true;
 }
 
 bool ub_run_launch(const struct ub_run_request *request, struct ub_record *record, size_t *launched,
@@ -459,7 +477,8 @@ enum ub_status ub_run_status(const struct ub_record *record, enum ub_counter_mod
     bool missing = false;
     for (size_t i = 0; i < record->point_count; i++) {
         const struct ub_record_point *point = &record->points[i];
-        if (point->status == UB_POINT_FAILED && point->reason && strstr(point->reason, "wrong answer"))
+        if (point->status == UB_POINT_FAILED && point->reason &&
+            strncmp(point->reason, UB_WRONG_ANSWER_WORDS, strlen(UB_WRONG_ANSWER_WORDS)) == 0)
             return UB_WRONG_ANSWER;
         incomplete = incomplete || point->status == UB_POINT_FAILED || point->status == UB_POINT_TIMEOUT;
         for (size_t j = 0; j < point->counter_count; j++)

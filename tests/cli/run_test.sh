@@ -6,7 +6,7 @@ fake=${UBENCH_FAKE_BINARY:?}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TMPDIR=$work CI=1
+export UBENCH_LOCK_DIR=$work CI=1
 failures=0
 
 fail() {
@@ -82,6 +82,15 @@ has "$(field launch.json 'sweep[0]["reason"]')" "cudaErrorInvalidConfiguration"
 UBENCH_FAKE=oom expect 0 "${run[@]}" --stride 1..2 -o oom.json -q
 is oom.json '{q["status"] for q in sweep}' "{'skipped'}"
 has "$(field oom.json 'sweep[0]["reason"]')" "OUT_OF_MEMORY"
+UBENCH_FAKE=noimage expect 5 "${run[@]}" --stride 1..2 -o noimage.json -q
+has "$(field noimage.json 'sweep[0]["reason"]')" "NoKernelImage"
+is noimage.json '{q["status"] for q in sweep}' "{'failed'}"
+# together they do not fit, each alone does: two workers
+UBENCH_FAKE=memory=100 expect 0 "$fake" run coalescing --stride 1 --op load,store,copy --size 80Mi -o turns.json -q
+is turns.json '[q["status"] for q in sweep]' "['ok', 'ok', 'skipped']"
+expect 0 "${run[@]}" --stride 1..3 --data zeros -o zeros.json -q
+is zeros.json '{q["data"] for q in sweep}' "{'zeros'}"
+UBENCH_FAKE=wrong:stride=2 expect 6 "${run[@]}" --stride 1..3 --data zeros -o zeros2.json -q
 expect 0 "$fake" run coalescing --stride 1,1024 --size 64Mi -o large.json -q
 expect 0 "$fake" run coalescing --stride 1 --bytes 16 --size 512Mi -o toolarge.json -q
 is toolarge.json 'sweep[0]["status"]' skipped
