@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,6 +169,10 @@ void ub_run_mark_unfinished(struct ub_run *run)
 {
     for (size_t i = 0; i < run->record->point_count; i++) {
         struct ub_record_point *point = &run->record->points[i];
+        if (point->status == UB_POINT_OK && run->states[i].timed && point->time.n == 0) {
+            point->status = UB_POINT_FAILED;
+            ub_set_string(&point->reason, "the journal has no samples of this point");
+        }
         if (point->status != UB_POINT_OK || run->states[i].timed)
             continue;
         /* An interrupted point keeps the samples that it has; below six there is no interval. */
@@ -287,15 +292,15 @@ static const char *difference(const struct ub_run *run, const struct ub_line *he
     const char *our_plan = strrchr(ours->id ? ours->id : "", '-');
     const char *their_plan = strrchr(header->run.id ? header->run.id : "", '-');
     if (!same(header->device.uuid, run->record->device.uuid))
-        return "the GPU";
+        return "the GPU is";
     if (!same(header->device.driver, run->record->device.driver))
-        return "the driver";
+        return "the driver is";
     if (!same(header->run.version, ours->version) || !same(header->run.code_hash, ours->code_hash))
-        return "the version of ubench";
+        return "the version of ubench is";
     if (header->run.seed != ours->seed)
-        return "the seed";
+        return "the seed is";
     if (!same(our_plan, their_plan))
-        return "the axes, rules or options";
+        return "the axes, rules or options are";
     return NULL;
 }
 
@@ -314,22 +319,28 @@ static bool read_back(struct ub_run *run, FILE *file, long *sound, struct ub_err
     char *text = NULL;
     size_t capacity = 0;
     ssize_t length;
-    bool first = true;
+    long number = 0;
     bool ok = true;
     *sound = 0;
-    while (ok && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
+    while (ok && (length = getline(&text, &capacity, file)) > 0) {
         struct ub_line line = {0};
-        if (!ub_line_parse(text, (size_t)length - 1, &line, NULL))
+        const bool whole = text[length - 1] == '\n';
+        const bool parsed = whole && ub_line_parse(text, (size_t)length - 1, &line, NULL);
+        number++;
+        if (!whole && text[0] == '{')
+            break; /* cut by a crash: the last one */
+        if (!parsed || (number == 1 && line.type != UB_LINE_HEADER)) {
+            ub_line_free(&line);
+            ok = ub_fail(err, UB_BAD_DATA, "%s: line %ld is not of a journal of ubench: nothing was changed",
+                         run->request->journal, number);
             break;
-        if (first && line.type != UB_LINE_HEADER)
-            ok = ub_fail(err, UB_BAD_DATA, "%s is not a journal of ubench", run->request->journal);
-        const char *what = first && ok ? difference(run, &line) : NULL;
+        }
+        const char *what = number == 1 ? difference(run, &line) : NULL;
         if (what)
-            ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s differs from that run; start afresh with --force",
+            ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s not as in that run; start afresh with --force",
                          run->request->journal, what);
         if (ok && worth_replaying(&line))
             ub_run_apply(run, &line);
-        first = false;
         *sound += (long)length;
         ub_line_free(&line);
     }
@@ -361,6 +372,7 @@ bool ub_journal_open(struct ub_run *run, struct ub_error *err)
     run->journal = fopen(path, sound > 0 ? "r+e" : "we");
     if (!run->journal)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", path, strerror(errno));
+    flock(fileno(run->journal), LOCK_EX | LOCK_NB); /* says that this run is alive; harness/cli/run_paths.c asks */
     if (sound == 0)
         write_header(run);
     else if (ftruncate(fileno(run->journal), sound) != 0 || fseek(run->journal, 0, SEEK_END) != 0)

@@ -56,6 +56,13 @@ static void add_plan(const struct ub_run_request *request, struct ub_record *rec
         add_planned(&request->plan->points[i], request->zeros, request->cold, request->gpu, record);
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* ---- prediction ------------------------------------------------------------ */
 
 static void predict_point(const struct ub_run_request *request, size_t index, struct ub_record *record)
@@ -68,33 +75,41 @@ static void predict_point(const struct ub_run_request *request, size_t index, st
     ub_law_judge(planned->micro, request->gpu, &record->constants, &planned->point, false, UB_PREDICTED, point);
 }
 
+static bool fits(const struct ub_run_request *request, struct ub_record_point *point)
+{
+    char reason[160];
+    if (!(point->footprint_bytes > (double)request->gpu->memory_bytes))
+        return true;
+    snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %s has %.1f GiB",
+             point->footprint_bytes / 1073741824.0, request->gpu->slug ? request->gpu->slug : "the card",
+             (double)request->gpu->memory_bytes / 1073741824.0);
+    point->status = UB_POINT_SKIPPED;
+    ub_set_string(&point->reason, reason);
+    return false;
+}
+
 void ub_run_predict(const struct ub_run_request *request, struct ub_record *record)
 {
+    const double deadline_s = now_s() + request->time_limit_s;
     record->source = UB_PREDICTED;
+    record->run.complete = true;
     ub_gpu_constants(request->gpu, &record->constants);
     add_plan(request, record);
     for (size_t i = 0; i < record->point_count; i++) {
         struct ub_record_point *point = &record->points[i];
-        if (point->status == UB_POINT_OK && point->footprint_bytes > (double)request->gpu->memory_bytes) {
-            point->status = UB_POINT_SKIPPED;
-            char reason[160];
-            snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %s has %.1f GiB",
-                     point->footprint_bytes / 1073741824.0, request->gpu->slug ? request->gpu->slug : "the card",
-                     (double)request->gpu->memory_bytes / 1073741824.0);
-            ub_set_string(&point->reason, reason);
+        if (point->status != UB_POINT_OK || !fits(request, point))
+            continue;
+        if ((request->interrupted && *request->interrupted) || now_s() > deadline_s) {
+            record->run.complete = false;
+            point->status = UB_POINT_TIMEOUT;
+            ub_set_string(&point->reason, "not finished: interrupted, or over the time limit of the run");
+            continue;
         }
         predict_point(request, i, record);
     }
 }
 
 /* ---- workers --------------------------------------------------------------- */
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static bool interrupted(const struct ub_run *run)
 {
@@ -349,6 +364,23 @@ static void warn_of_samples(struct ub_record *record, size_t index, const struct
                        time->n);
 }
 
+/* A worker flags a slow clock against the samples before it; here all are known, so the
+ * first few are judged as well. */
+static void flag_throttled(struct ub_time *time)
+{
+    const double share = 0.95;
+    double *clocks = malloc(time->n * sizeof *clocks);
+    size_t count = 0;
+    for (size_t i = 0; clocks && i < time->n; i++)
+        if (!isnan(time->samples[i].clock_mhz))
+            clocks[count++] = time->samples[i].clock_mhz;
+    double limit = count > 0 ? share * ub_median(clocks, count) : 0;
+    for (size_t i = 0; count > 0 && i < time->n; i++)
+        if (time->samples[i].clock_mhz < limit)
+            time->samples[i].flags |= UB_FLAG_THROTTLED;
+    free(clocks);
+}
+
 static void summarise(struct ub_run *run, size_t index)
 {
     struct ub_record_point *point = &run->record->points[index];
@@ -357,6 +389,7 @@ static void summarise(struct ub_run *run, size_t index)
         return;
     double tick = point->timer == UB_TIMER_EVENT ? ub_constant_value(&run->record->constants, "event_tick_ns") : 0;
     int batch = point->time.batch > 0 ? point->time.batch : 1;
+    flag_throttled(&point->time);
     ub_time_summarise(&point->time, tick > 0 ? tick / batch : 0, &summary);
     warn_of_samples(run->record, index, &summary);
 }
@@ -534,10 +567,14 @@ bool ub_run_probe(int ordinal, bool counters, struct ub_probe *probe, struct ub_
         take_probe_line(probe, &line, &found, &said);
         ub_line_free(&line);
     }
-    ub_child_reap(&child, !over, how, sizeof how);
+    int exit_code = ub_child_reap(&child, !over, how, sizeof how);
     if (found)
         return true;
     if (said.text[0])
         return ub_fail(err, said.status, "%s", said.text);
-    return ok ? ub_fail(err, UB_NO_DEVICE, "the GPU did not answer (the worker ended with %s)", how) : false;
+    if (!ok)
+        return false;
+    /* A worker that could not even start is a fault of this system, not a missing GPU. */
+    enum ub_status status = exit_code == UB_INTERNAL ? UB_INTERNAL : UB_NO_DEVICE;
+    return ub_fail(err, status, "the GPU did not answer (the worker ended with %s)", how);
 }

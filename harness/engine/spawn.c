@@ -129,7 +129,7 @@ enum ub_child_event ub_child_next(struct ub_child *child, int timeout_ms, struct
     return UB_CHILD_LINE;
 }
 
-void ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
+int ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
 {
     int status = 0;
     snprintf(how, size, "not started");
@@ -148,5 +148,7 @@ void ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
     if (child->lines >= 0)
         close(child->lines);
     free(child->buffer);
+    bool exited = child->pid > 0 && WIFEXITED(status);
     *child = (struct ub_child){.lines = -1, .job = -1};
+    return exited ? WEXITSTATUS(status) : -1;
 }

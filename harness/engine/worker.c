@@ -10,6 +10,7 @@
 #include "harness/cuda/runtime.h"
 #include "harness/engine/law.h"
 #include "harness/engine/worker_private.h"
+#include "harness/io/formats.h"
 
 bool ub_worker_say(struct ub_worker *worker, const struct ub_line *line)
 {
@@ -94,9 +95,12 @@ static struct ub_region_sizes need_of(const struct ub_task *task)
 
 static void skip_too_large(struct ub_task *task, uint64_t need, uint64_t free_bytes)
 {
-    char reason[200];
-    snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %.1f GiB are free", (double)need / 1073741824.0,
-             (double)free_bytes / 1073741824.0);
+    char reason[160];
+    char wanted[32];
+    char there[32];
+    ub_format_bytes((double)need, wanted, sizeof wanted);
+    ub_format_bytes((double)free_bytes, there, sizeof there);
+    snprintf(reason, sizeof reason, "needs %s of GPU memory and 256 MiB to spare, %s are free", wanted, there);
     ub_task_end(task, "verify", UB_POINT_SKIPPED, reason);
 }
 

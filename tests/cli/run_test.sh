@@ -94,7 +94,7 @@ UBENCH_FAKE=wrong:stride=2 expect 6 "${run[@]}" --stride 1..3 --data zeros -o ze
 expect 0 "$fake" run coalescing --stride 1,1024 --size 64Mi -o large.json -q
 expect 0 "$fake" run coalescing --stride 1 --bytes 16 --size 512Mi -o toolarge.json -q
 is toolarge.json 'sweep[0]["status"]' skipped
-has "$(field toolarge.json 'sweep[0]["reason"]')" "GiB"
+has "$(field toolarge.json 'sweep[0]["reason"]')" "of GPU memory"
 
 # ---- counters
 UBENCH_FAKE=counters=35 expect 0 "${run[@]}" --stride 1..2 -o refused.json -q
@@ -170,7 +170,7 @@ is cut.json 'r["run"]["complete"]' False
 expect 2 "${run[@]}" --stride 1..8 -o cut.json -q
 has "$said" "resume"
 expect 2 "${run[@]}" --stride 1..9 -o cut.json --resume -q
-has "$said" "axes"
+has "$said" "axes, rules or options are not as in that run"
 expect 2 "${run[@]}" --stride 1..8 --seed 5 -o cut.json --resume -q
 has "$said" "seed"
 expect 0 "${run[@]}" --stride 1..8 -o cut.json --resume -q
@@ -193,10 +193,35 @@ has "$said" "nothing to resume"
 expect 5 env UBENCH_FAKE=hang:stride=2 "${run[@]}" --stride 1..2 --time-limit 1 --timeout 30 -o limit.json -q
 is limit.json 'r["run"]["complete"]' False
 
+printf 'my notes\n' >notes.json.part.jsonl
+expect 65 "${run[@]}" --stride 1 -o notes.json --resume
+has "$said" "not of a journal"
+has "$(cat notes.json.part.jsonl)" "my notes"
+expect 2 "${run[@]}" --stride 1 --resume
+has "$said" "-o FILE"
+UBENCH_FAKE=no-gpu expect 2 "${run[@]}" --stride 1 -o p.json --resume
+has "$said" "nothing is measured"
+
+# ---- what is refused before anything is measured
+expect 2 "${run[@]}" --stride 1 -o same.svg
+has "$said" "chart at once"
+expect 2 "${run[@]}" --stride 1 -f json --plot -
+expect 74 "${run[@]}" --stride 1 -o "$(printf 'x%.0s' $(seq 5000)).json"
+UBENCH_FAKE=no-gpu expect 4 "${run[@]}" --stride 1 --counters require -f csv
+UBENCH_FAKE=launch:stride=2 expect 5 "${run[@]}" --stride 1..2 -f csv
+has "$said" "stride=2"
+expect 74 bash -c "'$fake' run coalescing --size 1Mi --stride 1 -o kept.json >/dev/full"
+[ -s kept.json ] || fail "the record is lost because stdout was full"
+expect 5 "$fake" run coalescing --pattern random --bytes all --op all --block 32..1024:31 -f csv --device model:h200 \
+    --time-limit 1
+bash -c "ulimit -n 8; '$fake' run coalescing --size 1Mi --stride 1 -f json" >out 2>said && fail "no files, yet exit code 0: $(cat said)"
+
 # ---- two runs at once: the second waits and says so
 UBENCH_FAKE=hang:stride=1 "${run[@]}" --stride 1 --timeout 2 -o first.json -q >/dev/null 2>&1 &
 pid=$!
 sleep 0.5
+expect 74 "${run[@]}" --stride 1 -o first.json --force -q
+has "$said" "still goes on"
 expect 0 "${run[@]}" --stride 1 -o waited.json -q
 has "$said" "waiting"
 wait $pid
