@@ -46,8 +46,9 @@ const struct ub_option ub_option_table[] = {
     TEXT("output", 'o', output, "FILE", "run show plot", "where to write; - is standard output"),
     {"format", 'f', UB_OPTION_FORMAT, AT(format), "FORMAT", NULL, 0, 0, "run show metrics", NULL,
      "human, json, csv, md, gbench or openmetrics (ubench help formats)"},
-    TEXT("counters", 0, counters, "auto|off|require|KEY,...", "run",
-         "hardware counters: those of the rule where they can be read (auto), none, or those keys"),
+    TEXT("counters", 0, counters, "auto|off|require|KEY,...", "run check",
+         "hardware counters: those of the rule where they can be read (auto), none, or those keys; require: an error "
+         "without them (check: a problem, exit 1)"),
     TEXT("plot", 0, plot, "FILE", "run", "chart to FILE (svg, png, pdf), or - for one in the terminal"),
     {"rounds", 0, UB_OPTION_COUNT, AT(rounds), "N", NULL, 1, 10000, "run", NULL,
      "samples of each point, 1 to 10000; default 30"},
