@@ -338,6 +338,14 @@ static const struct ub_micro *micro_of(const struct ub_record_point *point, stru
     return entry ? entry->micro : NULL;
 }
 
+/* The card of a prediction is a row of the table; one from a file is not in the record. */
+static bool has_card(const struct ub_record *record, struct ub_error *err)
+{
+    if (record->source != UB_PREDICTED || (record->device.slug && ub_gpu_find(record->device.slug)))
+        return true;
+    return ub_fail(err, UB_BAD_DATA, "its card came from a file (--device model:FILE), which the record does not hold");
+}
+
 static void check_point(struct checker *check)
 {
     check_summary(check);
@@ -347,7 +355,7 @@ static void check_point(struct checker *check)
         check_failed(check);
     struct ub_error why = {0};
     struct ub_point point;
-    const struct ub_micro *micro = micro_of(check->point, &why);
+    const struct ub_micro *micro = has_card(check->record, &why) ? micro_of(check->point, &why) : NULL;
     if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
         check_law(check, micro, &point);
         return;

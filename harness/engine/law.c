@@ -126,6 +126,19 @@ static void set_useful_bytes(struct ub_record_point *record)
         record->useful_bytes = round(useful->value * record->predicted_ns * 1e-9);
 }
 
+/* A point that measures a constant of the law (ub_micro.provides) agrees with it by
+ * construction: its time proves nothing. */
+static bool measures_a_constant(const struct ub_micro *micro, const struct ub_point *point)
+{
+    for (size_t i = 0; i < micro->provide_count; i++) {
+        struct ub_point source;
+        if (ub_point_parse(micro, micro->provides[i].axes, &source, NULL) &&
+            memcmp(source.values, point->values, micro->axis_count * sizeof source.values[0]) == 0)
+            return true;
+    }
+    return false;
+}
+
 void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
                   const struct ub_point *point, struct ub_record_point *record)
 {
@@ -140,6 +153,10 @@ void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
     for (size_t i = 0; i < law.term_count; i++)
         ub_point_add_term(record, law.terms[i].name, law.terms[i].time_ns);
     record->predicted_ns = law.time_ns;
+    if (measures_a_constant(micro, point)) {
+        law.tolerance = 0;
+        law.note = law.note ? law.note : "this point measures a constant of the law: its time is not tested";
+    }
     record->time_tolerance = law.tolerance > 0 ? law.tolerance : NAN;
     ub_set_string(&record->bottleneck, law.bottleneck);
     ub_set_string(&record->note, law.note);

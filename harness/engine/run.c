@@ -56,7 +56,7 @@ static void add_plan(const struct ub_run_request *request, struct ub_record *rec
         add_planned(&request->plan->points[i], request->zeros, request->cold, request->gpu, record);
 }
 
-static double now_s(void)
+double ub_now_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -90,7 +90,7 @@ static bool fits(const struct ub_run_request *request, struct ub_record_point *p
 
 void ub_run_predict(const struct ub_run_request *request, struct ub_record *record)
 {
-    const double deadline_s = now_s() + request->time_limit_s;
+    const double deadline_s = ub_now_s() + request->time_limit_s;
     record->source = UB_PREDICTED;
     record->run.complete = true;
     ub_gpu_constants(request->gpu, &record->constants);
@@ -99,7 +99,7 @@ void ub_run_predict(const struct ub_run_request *request, struct ub_record *reco
         struct ub_record_point *point = &record->points[i];
         if (point->status != UB_POINT_OK || !fits(request, point))
             continue;
-        if ((request->interrupted && *request->interrupted) || now_s() > deadline_s) {
+        if ((request->interrupted && *request->interrupted) || ub_now_s() > deadline_s) {
             record->run.complete = false;
             point->status = UB_POINT_TIMEOUT;
             ub_set_string(&point->reason, "not finished: interrupted, or over the time limit of the run");
@@ -191,9 +191,9 @@ static void report_progress(struct ub_run *run, const struct ub_line *line)
 static void take_line(struct ub_run *run, struct ub_line *line)
 {
     if (line->type == UB_LINE_DEVICE && run->opened_s == 0)
-        run->opened_s = now_s();
+        run->opened_s = ub_now_s();
     if (line->type == UB_LINE_START && line->point >= 0 && run->current < 0)
-        run->first_launch_s = now_s();
+        run->first_launch_s = ub_now_s();
     if (line->type == UB_LINE_START && line->point >= 0)
         run->current = line->point;
     if (line->type == UB_LINE_SAMPLE || (line->type == UB_LINE_POINT && run->kind == UB_JOB_COUNT))
@@ -211,17 +211,17 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
     /* Opening the GPU and its first module takes seconds on some machines; a point's own
      * limit counts from its first line. */
     const double start_limit_s = 60;
-    double last = now_s();
+    double last = ub_now_s();
     bool ended = false;
     for (;;) {
         struct ub_line line = {0};
         enum ub_child_event event = ub_child_next(child, 50, &line);
-        if (now_s() > run->deadline_s)
+        if (ub_now_s() > run->deadline_s)
             run->out_of_time = true;
         if (interrupted(run))
             return WORKER_STOPPED;
         if (event == UB_CHILD_LINE) {
-            last = now_s();
+            last = ub_now_s();
             ended = ended || line.type == UB_LINE_END;
             take_line(run, &line);
             ub_line_free(&line);
@@ -230,7 +230,7 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
         if (event == UB_CHILD_ENDED)
             return ended ? WORKER_DONE : WORKER_DIED;
         double limit = run->current >= 0 ? run->request->point_timeout_s : start_limit_s;
-        if (event == UB_CHILD_QUIET && now_s() - last > limit)
+        if (event == UB_CHILD_QUIET && ub_now_s() - last > limit)
             return ended ? WORKER_DONE : WORKER_HUNG;
     }
 }
@@ -317,7 +317,7 @@ static void say_duration(struct ub_run *run, const struct ub_micro *micro)
     char text[256];
     double start = run->phase_start_s;
     snprintf(text, sizeof text, "%s: %s took %.2f s (GPU open after %.2f s, first launch after %.2f s)", micro->name,
-             doing[run->kind], now_s() - start, run->opened_s - start, run->first_launch_s - start);
+             doing[run->kind], ub_now_s() - start, run->opened_s - start, run->first_launch_s - start);
     say(run, text);
 }
 
@@ -332,7 +332,7 @@ static void phase(struct ub_run *run, const struct ub_micro *micro, enum ub_job_
         run->steps_total *= (size_t)run->request->rounds;
     free(indices);
     struct ub_error err = {0};
-    run->phase_start_s = now_s();
+    run->phase_start_s = ub_now_s();
     run->opened_s = run->first_launch_s = 0;
     while (!interrupted(run) && one_worker(run, micro, &err)) {
     }
@@ -387,10 +387,8 @@ static void summarise(struct ub_run *run, size_t index)
     struct ub_summary summary;
     if (point->time.n == 0)
         return;
-    double tick = point->timer == UB_TIMER_EVENT ? ub_constant_value(&run->record->constants, "event_tick_ns") : 0;
-    int batch = point->time.batch > 0 ? point->time.batch : 1;
     flag_throttled(&point->time);
-    ub_time_summarise(&point->time, tick > 0 ? tick / batch : 0, &summary);
+    ub_time_summarise(&point->time, ub_tick_of(&run->record->constants, point), &summary);
     warn_of_samples(run->record, index, &summary);
 }
 
@@ -447,7 +445,7 @@ bool ub_run_measure(const struct ub_run_request *request, struct ub_record *reco
         free(run.states);
         return ub_fail(err, UB_INTERNAL, "out of memory");
     }
-    run.deadline_s = now_s() + request->time_limit_s;
+    run.deadline_s = ub_now_s() + request->time_limit_s;
     if (!ub_journal_open(&run, err)) {
         free(run.states);
         return false;
@@ -554,10 +552,10 @@ bool ub_run_probe(int ordinal, bool counters, struct ub_probe *probe, struct ub_
     char how[128];
     bool found = false;
     bool over = false;
-    double start = now_s();
+    double start = ub_now_s();
     *probe = (struct ub_probe){.other_processes = -1};
     bool ok = ub_child_start(&child, NULL, &job, err);
-    while (ok && !over && now_s() - start < 60) {
+    while (ok && !over && ub_now_s() - start < 60) {
         struct ub_line line = {0};
         enum ub_child_event event = ub_child_next(&child, 500, &line);
         over = event == UB_CHILD_ENDED;
