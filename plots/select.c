@@ -122,8 +122,12 @@ static bool collect(const struct ub_record *record, const struct ub_micro *micro
             continue;
         struct ub_selected *selected = &pool->points[pool->count++];
         selected->record = point;
-        if (!ub_point_from_record(micro, point, &selected->values, err))
-            return false;
+        struct ub_error foreign = {0};
+        if (!ub_point_from_record(micro, point, &selected->values, &foreign)) {
+            char clean[sizeof foreign.text];
+            ub_text_clean(foreign.text, clean, sizeof clean);
+            return ub_fail(err, foreign.status, "%s", clean);
+        }
     }
     for (size_t i = 0; i < options->axis_count; i++)
         if (!filter(pool, micro, &options->axes[i], err))
@@ -200,8 +204,10 @@ static bool wanted_sweep(const struct pool *pool, const char *wanted, struct ub_
         const char *name = pool->points[i].record->sweep;
         if (name && strcmp(name, wanted) == 0)
             return true;
+        char clean[120];
+        ub_text_clean(name, clean, sizeof clean);
         if (name && is_first_of_sweep(pool, i))
-            ub_text_append(names, sizeof names, "%s%s", *names ? ", " : "", name);
+            ub_text_append(names, sizeof names, "%s%s", *names ? ", " : "", clean);
     }
     return ub_fail(err, UB_USAGE, "--sweep %s: this record has no sweep of that name; it has: %s", wanted, names);
 }

@@ -60,10 +60,13 @@ static bool draw(const struct ub_options *options, const struct ub_record *recor
                                          .term = options->term,
                                          .dark = options->dark,
                                          .keep_script = options->keep_script,
+                                         .force = options->force,
                                          .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-    if (output && options->dry_run)
+    if (!output || !ub_plot_check(&plot, output, err))
+        return false;
+    if (options->dry_run)
         return rehearse(record, &plot, output, err);
-    if (!output || !ub_plot(record, &plot, output, err))
+    if (!ub_plot(record, &plot, output, err))
         return false;
     if (strcmp(output, "-") != 0 && !options->quiet)
         fprintf(stderr, "ubench: wrote %s\n", output);

@@ -64,7 +64,7 @@ const struct ub_option ub_option_table[] = {
     FLAG("profile", 0, profile, "run", NULL,
          "launch each point once and nothing else: for use under ncu, nsys or compute-sanitizer"),
     FLAG("resume", 0, resume, "run", NULL, "measure only what the record of -o FILE lacks"),
-    FLAG("force", 0, force, "run show", NULL, "overwrite files; allow more than 10000 points"),
+    FLAG("force", 0, force, "run show plot", NULL, "overwrite files; allow more than 10000 points"),
     FLAG("redact", 0, redact, "run show", NULL, "leave UUID, PCI address and paths out of the record"),
     TEXT("term", 0, term, "svg|png|pdf|dumb", "run plot", "kind of picture; default: by the ending of FILE"),
     TEXT("x", 0, x, "AXIS", "plot", "axis of the chart"),
