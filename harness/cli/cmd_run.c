@@ -262,6 +262,7 @@ static bool draw(struct job *job, const char *rule, const char *path, struct ub_
                                    .term = job->options->term,
                                    .dark = job->options->dark,
                                    .keep_script = job->options->keep_script,
+                                   .force = job->options->force,
                                    .columns = ub_terminal_columns()};
     if (!ub_plot(&job->record, &plot, path, err))
         return false;

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plots/render.h"
+
 static bool is_stdout(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -117,7 +119,10 @@ static bool check_chart(const struct ub_options *options, const struct ub_run_pa
         return ub_fail(err, UB_USAGE, "--plot - and -f both write to standard output: give one of them a file");
     if (paths->chart[0] && !is_stdout(paths->chart) && strcmp(paths->chart, paths->record) == 0)
         return ub_fail(err, UB_USAGE, "%s is the record and the chart at once: give --plot another name", paths->chart);
-    return true;
+    const struct ub_plot_options plot = {
+        .term = options->term, .keep_script = options->keep_script, .force = options->force || options->resume};
+    /* A chart that nobody asked for is not worth refusing a run. */
+    return !options->plot || ub_plot_check(&plot, paths->chart, err);
 }
 
 bool ub_run_paths_check(struct ub_options *options, const struct ub_target *target, const struct ub_run_paths *paths,

@@ -127,7 +127,7 @@ static const char *const needs[] = {
 static const struct ub_provides provides[] = {
     {"dram_load_ceiling", "op=load bytes=16 stride=1", "useful_bandwidth"},
     {"dram_store_ceiling", "op=store bytes=16 stride=1", "useful_bandwidth"},
-    {"dram_copy_ceiling", "op=copy bytes=16 stride=1", "useful_bandwidth"},
+    {"dram_copy_ceiling", "op=copy bytes=16 stride=1 block=128", "useful_bandwidth"},
 };
 
 static const char *const metric_keys[] = {

@@ -110,7 +110,9 @@ expect 0 "${run[@]}" --stride 1 --counters off -o off.json -q
 is off.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
 UBENCH_COUNTERS=0 expect 0 "${run[@]}" --stride 1 -o zero.json -q
 is zero.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
-expect 0 "$fake" plot off.json --dry-run
+expect 74 "$fake" plot off.json --dry-run
+has "$said" "off.svg exists"
+expect 0 "$fake" plot off.json --dry-run --force
 has "$out" "would draw off.svg"
 expect 2 "${run[@]}" --stride 1 --counters global_load_sector
 has "$said" "global_load_sectors"
@@ -203,6 +205,11 @@ UBENCH_FAKE=no-gpu expect 2 "${run[@]}" --stride 1 -o p.json --resume
 has "$said" "nothing is measured"
 
 # ---- what is refused before anything is measured
+expect 2 "${run[@]}" --stride 1 -o early.json --plot early.foo
+expect 74 "${run[@]}" --stride 1 -o early.json --plot missing/early.svg
+touch mine.svg
+expect 74 "${run[@]}" --stride 1 -o early.json --plot mine.svg
+[ -e early.json ] && fail "measured although the chart was refused"
 expect 2 "${run[@]}" --stride 1 -o same.svg
 has "$said" "chart at once"
 expect 2 "${run[@]}" --stride 1 -f json --plot -
