@@ -181,11 +181,11 @@ static bool small(const struct ub_gpu *gpu, const struct ub_point *point, struct
 /* ---- chart and texts --------------------------------------------------------------- */
 
 static const struct ub_chart_text chart_texts[] = {
-    {"stride", "Bank conflicts: a stride costs what it shares with the 32 banks", "gcd(s, 32) cycles (4 bytes)"},
-    {"bytes", "Wider accesses take more turns for more bytes", "bytes / 4 cycles"},
+    {"stride", "Bank conflicts: a stride costs what it shares with the 32 banks", "gcd(s, 32) (4 bytes)"},
+    {"bytes", "Wider accesses take more turns for more bytes", "bytes / 4"},
     {"op", "Loads, stores and ldmatrix have the same banks", NULL},
     {"pattern", "Order is free, sharing is free, chance costs three turns", NULL},
-    {"pad", "One element of padding removes the conflicts of a column", "gcd(32 + pad, 32) cycles (4 bytes)"},
+    {"pad", "One element of padding removes the conflicts of a column", "gcd(32 + pad, 32) (4 bytes)"},
     {"share", "Wide loads are merged for lane pairs n, n^1 or n, n^2 only", NULL},
     {"", "Bank conflicts: the busiest bank decides", NULL},
 };
