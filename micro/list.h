@@ -5,3 +5,4 @@
 UB_RULE(null)
 UB_RULE(coalescing)
 UB_RULE(bank_conflict)
+UB_RULE(divergence)
