@@ -122,12 +122,12 @@ static __device__ uint64_t opaque(uint64_t value)
 /* Registers a thread: 32 leave an SM all of its warps. Where many narrow values, or
  * fields, are not found by stride, a few more are needed so that none is spilled to
  * memory: 40 leave three quarters of the warps, 48 five eighths. */
-static constexpr int registers(int pattern, int per_thread)
+static constexpr int registers(int log2_bytes, int pattern, int per_thread)
 {
-    const bool many = per_thread >= 8;
+    const bool many = per_thread >= (log2_bytes < 2 ? 4 : 8); /* narrow fields are loaded four at a time as well */
     if (pattern == COALESCING_AOS)
         return many ? 48 : 40;
-    return many && pattern != COALESCING_BY_STRIDE ? 40 : 32;
+    return per_thread >= 8 && pattern != COALESCING_BY_STRIDE ? 40 : 32;
 }
 
 /* Fields of a structure that are accessed back to back, as code that uses a structure
@@ -148,7 +148,7 @@ static __host__ __device__ constexpr int fields_at_once(int log2_bytes, int patt
  * drop a load nor know that the store is never reached. `sum` is NULL but in a
  * checked launch; the machine code is the same. */
 template <int log2_bytes, int op, int pattern, int per_thread>
-static __global__ void __maxnreg__(registers(pattern, per_thread))
+static __global__ void __maxnreg__(registers(log2_bytes, pattern, per_thread))
     coalesce(const void *__restrict__ source_bytes, void *__restrict__ destination_bytes, const coalescing_geometry g,
              uint32_t key, unsigned long long *sum)
 {
