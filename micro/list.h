@@ -5,3 +5,5 @@
 UB_RULE(null)
 UB_RULE(coalescing)
 UB_RULE(transpose)
+UB_RULE(bank_conflict)
+UB_RULE(divergence)

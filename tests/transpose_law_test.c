@@ -525,7 +525,7 @@ static void what_cannot_run_says_why(void **state)
         {{"copy", 0, 0, 0, 1, 4, 0, "row"}, "no tiles"},
         {{"padded", 0, 0, 32, 1, 4, 3, "auto"}, "rows is"},
         {{"padded", 0, 0, 32, 1, 4, 64, "auto"}, "rows is"},
-        {{"padded", 0, 0, 64, 1, 4, 2, "auto"}, "16 at most"},
+        {{"padded", 0, 0, 64, 1, 4, 4, "auto"}, "8 at most"},
         {{"padded", 0, 0, 64, 1, 4, 32, "auto"}, "32 to 1024 threads"},
         {{"naive_read", 0, 0, 8, 1, 4, 2, "auto"}, "32 to 1024 threads"},
         {{"vector", 0, 0, 8, 1, 4, 0, "auto"}, "tile=16 at least"},

@@ -84,12 +84,16 @@ static __device__ void make(uint4 *v, uint64_t element, uint32_t key)
     *v = make_uint4(word(element, key, 0), word(element, key, 1), word(element, key, 2), word(element, key, 3));
 }
 
-/* Adds `value` of every lane to *sum with one atomic operation a warp. All lanes
- * that the warp has are here; a partial warp holds the lanes from 0 up. */
-static __device__ void add_warp(unsigned long long *sum, unsigned long long value, uint32_t lane)
+/* Adds `value` of every lane to *sum with one atomic operation a warp. Every thread of
+ * the block calls it; the last warp may hold fewer lanes, from 0 up. The mask is
+ * computed, not asked for: after a branch the lanes need not be together yet. */
+static __device__ void add_warp(unsigned long long *sum, unsigned long long value, uint32_t thread, uint32_t threads)
 {
-    const uint32_t active = __activemask();
-    const uint32_t lanes = (uint32_t)__popc(active);
+    const uint32_t lane = thread % WARP;
+    const uint32_t left = threads - (thread - lane);
+    const uint32_t lanes = left < WARP ? left : WARP;
+    const uint32_t active = lanes < WARP ? (1u << lanes) - 1 : 0xFFFFFFFFu;
+    __syncwarp(active);
     for (uint32_t apart = WARP / 2; apart > 0; apart /= 2) {
         const unsigned long long other = __shfl_down_sync(active, value, apart);
         if (lane + apart < lanes)
@@ -202,7 +206,7 @@ static __global__ void __maxnreg__(registers(pattern, per_thread))
                 for (int k = 0; k < per_thread; k++)
                     if (f == 0 || field + f < fields)
                         total += fold(values[f][k]) * weight(g, first + k * g.block, field + f);
-            add_warp(sum, total, thread % WARP);
+            add_warp(sum, total, thread, g.block);
         }
     }
 }
@@ -341,9 +345,8 @@ static __global__ void reference(const void *source_bytes, const void *destinati
             should = source[e];
         wrong += !same(should, destination[e]);
     }
-    __syncwarp();
-    add_warp(expected, sum, threadIdx.x % WARP);
-    add_warp(mismatches, wrong, threadIdx.x % WARP);
+    add_warp(expected, sum, threadIdx.x, blockDim.x);
+    add_warp(mismatches, wrong, threadIdx.x, blockDim.x);
 }
 
 /* ---- launch ------------------------------------------------------------------ */

@@ -88,7 +88,7 @@ static const char *set_block(const struct ub_point *point, struct transpose_geom
     g->pitch = g->tile + (pads(g) ? (uint32_t)v[TRANSPOSE_PAD] : 0);
     const uint32_t rows = v[TRANSPOSE_ROWS] != 0 ? (uint32_t)v[TRANSPOSE_ROWS] : rows_auto(g);
     if ((rows & (rows - 1)) != 0 || rows > g->tile || g->tile / rows > TRANSPOSE_PASSES_MAX)
-        return "rows is a power of two, not more than tile, and tile / rows (accesses of a thread) is 16 at most";
+        return "rows is a power of two, not more than tile, and tile / rows (accesses of a thread) is 8 at most";
     g->threads = g->tile / g->vector * rows;
     g->passes = g->tile / rows;
     if (g->threads < WARP || g->threads > THREADS_LIMIT)

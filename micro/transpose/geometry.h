@@ -51,8 +51,8 @@ enum transpose_order {
 enum {
     TRANSPOSE_ACCESS_BYTES = 16, /* of a thread's access: copy, vector */
     TRANSPOSE_COPY_THREADS = 256,
-    TRANSPOSE_PASSES_MAX = 16, /* accesses of a thread on each side */
-    TRANSPOSE_SIDE_MAX = 64    /* of a tile, elements */
+    TRANSPOSE_PASSES_MAX = 8, /* accesses of a thread on each side: of more, the compiler holds some back */
+    TRANSPOSE_SIDE_MAX = 64   /* of a tile, elements */
 };
 
 struct transpose_geometry {

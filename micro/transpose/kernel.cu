@@ -94,16 +94,16 @@ template <typename element, int vector> static __device__ void turn(element (&va
     }
 }
 
-/* The instructions under the lens: `passes` loads from global memory, all issued before
- * the first value is needed; stores to the tile, barrier, loads from the tile; stores to
- * global memory. The compiler can neither merge nor widen the accesses of a thread, because
- * no two are neighbours, and drops none, because the result is the answer. Accesses to the
- * tile stand under the guards of the accesses to global memory: else the compiler would
- * decide whether lanes outside the matrix make them, and no law could count them at the
- * edges. */
+/* The instructions under the lens: `passes` loads from global memory, all issued before the
+ * first value is needed; stores to the tile, barrier, loads from the tile; stores to global
+ * memory (tests/sass looks at them). The compiler can neither merge nor widen the accesses of
+ * a thread, because no two are neighbours, and drops none, because the result is the answer.
+ * Accesses to the tile stand under the guards of the accesses to global memory: else the
+ * compiler would decide whether lanes outside the matrix make them, and no law could count
+ * them at the edges. */
 template <int log2_bytes, int variant, int tile, int passes>
 static __global__ void __launch_bounds__((shape<log2_bytes, variant, tile, passes>::threads))
-    move(const void *__restrict__ source_bytes, void *__restrict__ destination_bytes, const transpose_geometry g)
+    move_tiles(const void *__restrict__ source_bytes, void *__restrict__ destination_bytes, const transpose_geometry g)
 {
     typedef shape<log2_bytes, variant, tile, passes> fixed;
     typedef typename types<log2_bytes>::element element;
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__((shape<log2_bytes, variant, tile, passe
  * 16 bytes at the end is copied by one thread an element. */
 template <int log2_bytes>
 static __global__ void __launch_bounds__(TRANSPOSE_COPY_THREADS)
-    copy(const void *__restrict__ source, void *__restrict__ destination, const transpose_geometry g)
+    copy_matrix(const void *__restrict__ source, void *__restrict__ destination, const transpose_geometry g)
 {
     typedef typename types<log2_bytes>::element element;
     typedef typename types<log2_bytes>::wide wide;
@@ -209,7 +209,7 @@ typedef void (*transpose_kernel)(const void *, void *, const transpose_geometry)
 template <int log2_bytes, int variant, int tile, int passes> static transpose_kernel kernel_at()
 {
     if constexpr (shape<log2_bytes, variant, tile, passes>::possible)
-        return move<log2_bytes, variant, tile, passes>;
+        return move_tiles<log2_bytes, variant, tile, passes>;
     else
         return NULL;
 }
@@ -225,8 +225,6 @@ template <int log2_bytes, int variant, int tile> static transpose_kernel kernel_
         return kernel_at<log2_bytes, variant, tile, 4>();
     case 8:
         return kernel_at<log2_bytes, variant, tile, 8>();
-    case 16:
-        return kernel_at<log2_bytes, variant, tile, 16>();
     }
     return NULL;
 }
@@ -250,7 +248,7 @@ template <int log2_bytes> static transpose_kernel kernel_of_width(const transpos
 {
     switch (g.variant) {
     case TRANSPOSE_COPY:
-        return copy<log2_bytes>;
+        return copy_matrix<log2_bytes>;
     case TRANSPOSE_COPY_SHARED:
         return kernel_for<log2_bytes, TRANSPOSE_COPY_SHARED>(g);
     case TRANSPOSE_NAIVE_READ:
@@ -307,7 +305,7 @@ static void describe(const ub_gpu *gpu, const ub_point *point, ub_kernel *out)
     if (transpose_resolve(gpu, point, &g) != NULL)
         return;
     out->function = (const void *)kernel_of(g);
-    out->name = g.variant == TRANSPOSE_COPY ? "copy" : "move";
+    out->name = g.variant == TRANSPOSE_COPY ? "copy_matrix" : "move_tiles";
     out->grid[0] = g.blocks;
     out->grid[1] = out->grid[2] = 1;
     out->block[0] = g.threads;

@@ -10,7 +10,7 @@
 #include "tests/fake/fake.h"
 
 extern const struct ub_micro ub_micro_transpose;
-extern const struct ub_code fake_transpose;
+extern const struct ub_code fake_code_transpose;
 
 enum { TILE_BYTES_MAX = TRANSPOSE_SIDE_MAX * (TRANSPOSE_SIDE_MAX + 4) * 8 };
 
@@ -149,4 +149,4 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
                               .dynamic_shared_bytes = transpose_shared_bytes(&g)};
 }
 
-const struct ub_code fake_transpose = {.launch = launch, .reference = reference, .kernel = describe};
+const struct ub_code fake_code_transpose = {.launch = launch, .reference = reference, .kernel = describe};
