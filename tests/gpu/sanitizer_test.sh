@@ -14,6 +14,8 @@ sweeps=(
     "bank_conflict --stride 0,1,2,33 --bytes 4,8,16 --op load,store"
     "bank_conflict --op ldmatrix --bytes 16"
     "divergence --variant all --ways 2,5 --blocks 2"
+    "transpose --n 132 --m 68 --variant all --bytes 4,8"
+    "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
