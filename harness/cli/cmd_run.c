@@ -362,15 +362,17 @@ static void dry_run(struct job *job)
                point->reason ? "  skipped: " : "", point->reason ? point->reason : "");
         if (!isnan(point->predicted_ns))
             total_ns += job->request.rounds * 1.2 * fmax(point->predicted_ns, MIN_SAMPLE_NS);
-        largest = fmax(largest, point->footprint_bytes);
+        if (!point->reason)
+            largest = fmax(largest, point->footprint_bytes);
     }
     char bytes[32];
     char time[32];
     ub_format_bytes(largest, bytes, sizeof bytes);
     ub_format_time(total_ns, time, sizeof time);
-    printf("%zu points on %s; at most %s of GPU memory; about %s of timing in %d rounds, then counters %s\n",
-           record.point_count, job->target->device.name ? job->target->device.name : "?", bytes, time,
-           job->request.rounds, job->options->counters ? job->options->counters : "auto");
+    printf("%zu point%s on %s; at most %s of GPU memory; about %s of timing in %d rounds, then counters %s\n",
+           record.point_count, record.point_count == 1 ? "" : "s",
+           job->target->device.name ? job->target->device.name : "?", bytes, time, job->request.rounds,
+           job->options->counters ? job->options->counters : "auto");
     ub_record_free(&record);
 }
 

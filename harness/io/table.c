@@ -359,9 +359,11 @@ static bool is_share(const struct ub_record_metric *metric)
     return metric->unit && strcmp(metric->unit, "1") == 0;
 }
 
+/* Counted over counted, so that the law can be met exactly. What has a time in it never is: it
+ * is shown as measured. */
 static bool is_ratio(const struct ub_record_metric *metric)
 {
-    return metric->unit && strchr(metric->unit, '/') && strcmp(metric->unit, "B/s") != 0;
+    return metric->unit && strchr(metric->unit, '/') && !strstr(metric->unit, "/s") && !strstr(metric->unit, "/cycle");
 }
 
 /* Metrics of the first point that has any: headline, first share, ratios, others. */

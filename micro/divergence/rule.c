@@ -149,7 +149,8 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     add_metric(out, "step_ns", "ns", facts->time_ns / steps);
     /* each time that a warp comes to them */
     add_metric(out, "divergent_branches", "branch/warp", divergent / (warps * g.rows));
-    /* Without a branch there is no efficiency: 0 / 0 is NaN, neither 0 nor 100 %. */
+    /* The loop around the steps branches too, so that a select shows 100 %; a launch without
+     * any branch would have no efficiency (0 / 0), neither 0 nor 100 %. */
     add_metric(out, "branch_efficiency", "1", uniform / (uniform + divergent));
     add_metric(out, "average_active_lanes", "lane", threads / fact(facts, "warp_instructions"));
     add_metric(out, "predicated_off", "1", 1 - on / threads);
@@ -199,9 +200,8 @@ const struct ub_micro ub_micro_divergence = {
                 "\"a = 100 for even threads, b = 200 for odd ones, shows 50 % branch efficiency\": it compiles to a "
                 "select; by thread and by warp it takes the same time, and no branch diverges.\n"
                 "\"Branch efficiency says what divergence costs\": at 32 paths, 32 times slower, it reads two thirds, "
-                "because loops count as uniform branches. Average active lanes (about 3 of 32) says it. Without a "
-                "branch "
-                "there is no efficiency: neither 0 nor 100 %.\n"
+                "because loops count as uniform branches. Average active lanes (about 3 of 32) says it. A select "
+                "has no branch of its own and shows the loop's: 100 %.\n"
                 "\"Predicated branches cost nothing\": nothing diverges, but both sides take their issue slots.\n"
                 "\"A block that is not a multiple of 32 diverges\": lanes that do not exist are idle (16.5 of 32 "
                 "active for 33 threads); no branch diverges and nothing takes longer.\n"

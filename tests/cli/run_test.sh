@@ -106,6 +106,10 @@ UBENCH_FAKE=miscount:stride=2 expect 0 "${run[@]}" --stride 1..2 -o miscount.jso
 is miscount.json '[q["law"]["counters"] for q in sweep]' "['holds', 'broken']"
 expect 1 "$fake" check miscount.json
 has "$out" "stride=2"
+UBENCH_FAKE=miscount:stride=2 expect 0 "$fake" run bank_conflict --stride 2 -o miscount_banks.json -q
+expect 1 "$fake" check miscount_banks.json
+UBENCH_FAKE=miscount:ways=2 expect 0 "$fake" run divergence --ways 2 -o miscount_paths.json -q
+expect 1 "$fake" check miscount_paths.json
 expect 0 "${run[@]}" --stride 1 --counters off -o off.json -q
 is off.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
 UBENCH_COUNTERS=0 expect 0 "${run[@]}" --stride 1 -o zero.json -q
