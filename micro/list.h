@@ -4,3 +4,4 @@
  * same lines. Adding a rule = its folder + one line here. */
 UB_RULE(null)
 UB_RULE(coalescing)
+UB_RULE(occupancy)

@@ -513,5 +513,14 @@ int ub_runtime_attributes(const struct ub_kernel *kernel, int *registers, int *l
 
 const char *ub_runtime_error_name(int number)
 {
-    return number == FAKE_LAUNCH_FAILURE ? "cudaErrorLaunchFailure" : "cudaErrorInvalidConfiguration";
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{1, "cudaErrorInvalidValue"},
+                 {FAKE_LAUNCH_FAILURE, "cudaErrorLaunchFailure"},
+                 {701, "cudaErrorLaunchOutOfResources"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return "cudaErrorInvalidConfiguration";
 }

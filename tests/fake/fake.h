@@ -34,6 +34,10 @@ bool fake_stream_launch(double time_ns);
 /* Applies the faults of a launch of this point; 0 or a cudaError_t. */
 int fake_launch_fault(const struct ub_micro *micro, const struct ub_point *point);
 
+/* Enqueues a launch that lasts as long as the law says. Returns a cudaError_t;
+ * *execute: whether the work is to be done now. */
+int fake_begin(const struct ub_micro *micro, const struct ub_launch *launch, bool *execute);
+
 /* What the law of the last launched rule predicts for the last launched point. */
 void fake_last_launch(const struct ub_micro **micro, struct ub_point *point, struct ub_law *law);
 

@@ -27,9 +27,7 @@ void fake_last_launch(const struct ub_micro **micro, struct ub_point *point, str
     *law = last.law;
 }
 
-/* Enqueues a launch that lasts as long as the law says. Returns a cudaError_t;
- * *execute: whether the work is to be done now. */
-static int begin(const struct ub_micro *micro, const struct ub_launch *launch, bool *execute)
+int fake_begin(const struct ub_micro *micro, const struct ub_launch *launch, bool *execute)
 {
     struct ub_constants constants = {0};
     int code = fake_launch_fault(micro, launch->point);
@@ -49,7 +47,7 @@ static int begin(const struct ub_micro *micro, const struct ub_launch *launch, b
 static int null_launch(const struct ub_launch *launch)
 {
     bool execute = false;
-    int code = begin(&ub_micro_null, launch, &execute);
+    int code = fake_begin(&ub_micro_null, launch, &execute);
     if (code == 0 && execute && launch->results)
         launch->results[UB_RESULT_CYCLES] = 40 + 2 * launch->iterations;
     return code;
@@ -127,7 +125,7 @@ static int coalescing_launch(const struct ub_launch *launch)
     bool execute = false;
     if (coalescing_resolve(launch->gpu, launch->point, &g) != NULL)
         return 1;
-    int code = begin(&ub_micro_coalescing, launch, &execute);
+    int code = fake_begin(&ub_micro_coalescing, launch, &execute);
     if (code != 0 || !execute)
         return code;
     for (uint32_t block = 0; block < g.blocks; block++)
@@ -157,5 +155,10 @@ static void coalescing_kernel(const struct ub_gpu *gpu, const struct ub_point *p
 static const struct ub_code coalescing_code = {
     .launch = coalescing_launch, .reference = coalescing_reference, .kernel = coalescing_kernel};
 
-const struct ub_entry ub_entries[] = {{&ub_micro_null, &null_code}, {&ub_micro_coalescing, &coalescing_code}};
+extern const struct ub_micro ub_micro_occupancy;
+extern const struct ub_code fake_occupancy_code; /* rule_occupancy.c */
+
+const struct ub_entry ub_entries[] = {{&ub_micro_null, &null_code},
+                                      {&ub_micro_coalescing, &coalescing_code},
+                                      {&ub_micro_occupancy, &fake_occupancy_code}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
