@@ -17,7 +17,7 @@
 enum { PATH_BYTES = 4096, DEFAULT_COLUMNS = 80 };
 
 /* Whether the terminal shows UTF-8, by the variables that decide it for every program. */
-static bool environment_is_utf8(void)
+bool ub_plot_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -28,7 +28,7 @@ static bool environment_is_utf8(void)
     return false;
 }
 
-static int columns_of(const struct ub_plot_options *options)
+int ub_plot_columns(const struct ub_plot_options *options)
 {
     if (options->columns > 0)
         return options->columns;
@@ -41,7 +41,7 @@ static bool write_script(FILE *stream, const struct ub_figure *figure, const str
                          const struct ub_term *term, const char *output, struct ub_error *err)
 {
     if (strcmp(term->name, "dumb") == 0)
-        return ub_script_write_dumb(stream, figure, columns_of(options), environment_is_utf8(), output, err);
+        return ub_script_write_dumb(stream, figure, ub_plot_columns(options), ub_plot_utf8(), output, err);
     struct ub_layout *layout = malloc(sizeof *layout);
     if (!layout)
         return ub_fail(err, UB_INTERNAL, "out of memory while laying out a chart");
@@ -122,13 +122,22 @@ static bool create_beside(const char *path, const char *what, char *name, size_t
     return ub_fail(err, UB_CANNOT_WRITE, "cannot write a chart to %s: %s", path, strerror(errno));
 }
 
-static bool write_script_file(const char *name, const struct ub_record *record, const struct ub_plot_options *options,
+/* What is drawn, and by what. */
+struct drawing {
+    ub_script_writer writer;
+    const void *subject;
+};
+
+static bool write_script_file(const char *name, const struct drawing *drawing, const struct ub_plot_options *options,
                               const char *output, struct ub_error *err)
 {
     FILE *stream = fopen(name, "w");
     if (!stream)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
-    const bool written = ub_plot_script(stream, record, options, output, err);
+    locale_t before;
+    const locale_t plain = enter_c_locale(&before);
+    const bool written = drawing->writer(stream, drawing->subject, options, output, err);
+    leave_c_locale(plain, before);
     if (fclose(stream) != 0 && written)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
     return written;
@@ -197,17 +206,17 @@ static void script_name(const char *path, char *name, size_t size)
     snprintf(name, size, "%.*s.gp", (int)stem, path);
 }
 
-static bool keep_script(const char *path, const struct ub_record *record, const struct ub_plot_options *options,
+static bool keep_script(const char *path, const struct drawing *drawing, const struct ub_plot_options *options,
                         const struct ub_term *term, struct ub_error *err)
 {
     char name[PATH_BYTES];
     struct ub_plot_options named = *options;
     named.term = term->name;
     script_name(path, name, sizeof name);
-    return write_script_file(name, record, &named, path, err);
+    return write_script_file(name, drawing, &named, path, err);
 }
 
-static bool draw(const struct ub_record *record, const struct ub_plot_options *options, const struct ub_term *term,
+static bool draw(const struct drawing *drawing, const struct ub_plot_options *options, const struct ub_term *term,
                  const char *path, const char *base, struct ub_error *err)
 {
     char picture[PATH_BYTES], script[PATH_BYTES];
@@ -217,23 +226,36 @@ static bool draw(const struct ub_record *record, const struct ub_plot_options *o
         return false;
     bool ok = create_beside(base, "script", script, sizeof script, err);
     if (ok) {
-        ok = write_script_file(script, record, &named, picture, err) &&
+        ok = write_script_file(script, drawing, &named, picture, err) &&
              ub_gnuplot_draw(script, picture, term, UB_GNUPLOT_TIMEOUT_MS, err) &&
              (strcmp(term->name, "dumb") != 0 || trim_text(picture, err)) && deliver(picture, path, err);
         unlink(script);
     }
     unlink(picture);
-    return ok && (!options->keep_script || strcmp(path, "-") == 0 || keep_script(path, record, options, term, err));
+    return ok && (!options->keep_script || strcmp(path, "-") == 0 || keep_script(path, drawing, options, term, err));
 }
 
-bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
-             struct ub_error *err)
+bool ub_plot_with(ub_script_writer writer, const void *subject, const struct ub_plot_options *options, const char *path,
+                  struct ub_error *err)
 {
+    const struct drawing drawing = {writer, subject};
     char version[80], base[PATH_BYTES];
     const struct ub_term *term = ub_term_find(options->term, path, err);
     const char *folder = getenv("TMPDIR");
     char scratch[PATH_BYTES];
     snprintf(scratch, sizeof scratch, "%s/ubench-chart", folder && *folder == '/' ? folder : "/tmp");
     return term && plain_path(strcmp(path, "-") == 0 ? scratch : path, base, sizeof base, err) &&
-           ub_gnuplot_version(version, sizeof version, err) && draw(record, options, term, path, base, err);
+           ub_gnuplot_version(version, sizeof version, err) && draw(&drawing, options, term, path, base, err);
+}
+
+static bool write_record_script(FILE *stream, const void *subject, const struct ub_plot_options *options,
+                                const char *output, struct ub_error *err)
+{
+    return ub_plot_script(stream, subject, options, output, err);
+}
+
+bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
+             struct ub_error *err)
+{
+    return ub_plot_with(write_record_script, record, options, path, err);
 }
