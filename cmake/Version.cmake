@@ -9,10 +9,12 @@ if(GIT_FOUND AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/.git/logs/HEAD")
   endif()
 endif()
-file(GLOB ub_device_code CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/micro/*/*.cu" "${CMAKE_SOURCE_DIR}/micro/*/access.h"
-     "${CMAKE_SOURCE_DIR}/harness/cuda/*.cu")
+# What decides which kernels run and how: device code with its headers, the geometry of
+# the launches, and what it is compiled for.
+file(GLOB ub_device_code CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/micro/*/*.cu" "${CMAKE_SOURCE_DIR}/micro/*/*.h"
+     "${CMAKE_SOURCE_DIR}/micro/*/geometry.c" "${CMAKE_SOURCE_DIR}/harness/cuda/*.cu" "${CMAKE_SOURCE_DIR}/harness/cuda/runtime.h")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ub_device_code})
-set(ub_hashes "")
+set(ub_hashes "${CMAKE_CUDA_COMPILER_VERSION} ${CMAKE_CUDA_ARCHITECTURES} ${CMAKE_CUDA_FLAGS}")
 foreach(file IN LISTS ub_device_code)
   file(SHA256 "${file}" hash)
   string(APPEND ub_hashes "${hash}")

@@ -50,6 +50,16 @@
       "distinct bytes per shared load, summed") \
     X("shared_store_bytes", "smsp__sass_data_bytes_mem_shared_op_st.sum", "byte", UB_STRUCTURAL, NULL, \
       "distinct bytes per shared store, summed") \
+    X("matrix_load_requests", "smsp__sass_inst_executed_op_ldsm.sum", "request", UB_STRUCTURAL, NULL, \
+      "warp instructions that load matrices from shared memory (ldmatrix); no shared load counts them") \
+    X("matrix_load_wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum", "wavefront", UB_STRUCTURAL, \
+      NULL, "turns that matrix loads take: one a matrix of 128 bytes without bank conflicts") \
+    X("matrix_load_bytes", "smsp__sass_data_bytes_mem_shared_op_ldsm.sum", "byte", UB_STRUCTURAL, NULL, \
+      "distinct bytes per matrix load, summed") \
+    X("l1_shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefront", UB_ESTIMATE, \
+      "shared_load_transactions", "turns that shared loads and matrix loads took (hardware counter: what is merged shows)") \
+    X("l1_shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefront", UB_ESTIMATE, \
+      "shared_store_transactions", "turns that shared stores took (hardware counter)") \
     X("branches_uniform", "smsp__sass_branch_targets_threads_uniform.sum", "branch", UB_SASS, "branch_efficiency", \
       "branch executions in which all active threads go the same way") \
     X("branches_divergent", "smsp__sass_branch_targets_threads_divergent.sum", "branch", UB_STRUCTURAL, "divergent_branch", \

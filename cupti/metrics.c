@@ -21,6 +21,7 @@ struct difference {
 #define NO_DRAM "this chip shares the memory of its CPU and has no counter of DRAM bytes"
 #define NO_GMMA "only Hopper (GH100) counts waits for warpgroup matrix instructions"
 #define NO_IMC  "Blackwell does not tell misses of the constant cache apart"
+#define NO_LDSM "matrix loads (ldmatrix) exist from Turing on"
 #define NO_CPA  "asynchronous copies (cp.async) exist from Ampere on"
 
 static const struct difference differences[] = {
@@ -40,6 +41,9 @@ static const struct difference differences[] = {
     {"stall_imc_miss", "GB", NULL, NO_IMC},
     {"global_async_copies", "GV", NULL, NO_CPA},
     {"global_async_copies", "TU", NULL, NO_CPA},
+    {"matrix_load_requests", "GV", NULL, NO_LDSM},
+    {"matrix_load_wavefronts", "GV", NULL, NO_LDSM},
+    {"matrix_load_bytes", "GV", NULL, NO_LDSM},
 };
 
 /* As CUPTI 13.0 lists them, and GB112 and GB20C of 13.1. */

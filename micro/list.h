@@ -4,4 +4,7 @@
  * same lines. Adding a rule = its folder + one line here. */
 UB_RULE(null)
 UB_RULE(coalescing)
+UB_RULE(transpose)
+UB_RULE(bank_conflict)
+UB_RULE(divergence)
 UB_RULE(occupancy)

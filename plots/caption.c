@@ -264,7 +264,7 @@ static const char *loss(const struct ub_record *record, const struct ub_quantity
     const struct ub_record_counter *counter =
         quantity->kind == UB_QUANTITY_COUNTER ? ub_point_counter(point, quantity->key) : NULL;
     *reason = counter ? counter->reason : NULL;
-    return "no value";
+    return ub_quantity_is_absurd(quantity, record->source, point) ? "value out of any scale" : "no value";
 }
 
 static bool same_text(const char *a, const char *b)

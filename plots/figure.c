@@ -164,9 +164,9 @@ static struct ub_law_spot law_at(struct work *work, const struct ub_point *point
     if (!work->quantity.is_main)
         return spot;
     if (chart->second && work->figure->series_count == 1)
-        spot.second = chart->second(&work->gpu, &work->record->constants, point);
+        spot.second = ub_drawable(chart->second(&work->gpu, &work->record->constants, point));
     const double share = chart->share_metric ? ub_metric_of_prediction(&prediction, chart->share_metric) : NAN;
-    const double ceiling = spot.y / share;
+    const double ceiling = ub_drawable(spot.y / share);
     if (isfinite(ceiling) && !isfinite(series->ceiling))
         series->ceiling = ceiling;
     if (isfinite(ceiling) && fabs(ceiling / series->ceiling - 1) > 1e-6)
@@ -251,7 +251,7 @@ static void find_ceilings(struct work *work)
     figure->has_share = all && figure->ceiling_count == 1;
     const bool rate = strcmp(work->quantity.unit, "B/s") == 0;
     if (figure->ceiling_count > 0 && rate && work->gpu.dram_bandwidth_bps > 0 && level_is_dram(&work->selection))
-        figure->data_sheet = work->gpu.dram_bandwidth_bps;
+        figure->data_sheet = ub_drawable(work->gpu.dram_bandwidth_bps);
 }
 
 static double largest_value(const struct ub_figure *figure)
@@ -353,9 +353,11 @@ static bool fill(struct work *work, struct ub_error *err)
     if ((figure->words && !make_words(work, err)) || !make_dots(work, err) || !make_law(work, err))
         return false;
     ub_caption_lost(work->record, &work->selection, &work->quantity, figure);
+    char key[160];
+    ub_text_clean(work->quantity.key, key, sizeof key);
     if (!draws_anything(figure))
         return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point of %s has a value of %s; %s",
-                       work->selection.micro->name, work->quantity.key,
+                       work->selection.micro->name, key,
                        figure->note_count ? figure->notes[0] + strlen("× ") : "the record says no reason");
     figure->bytes_x = axis->unit && strcmp(axis->unit, "byte") == 0;
     find_ceilings(work);

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "plots/interrupt.h"
 #include "plots/render.h"
 #include "plots/text.h"
 
@@ -82,6 +84,22 @@ static char **clean_environment(void)
     return copy;
 }
 
+/* In a process group of its own, so that its children can be stopped with it (gnuplot may be
+ * a wrapper script), and with the signals that we hold back let through again. */
+static void set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t held, mask;
+    ub_interrupt_signals(&held);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    for (int signal = 1; signal < SIGRTMIN; signal++)
+        if (sigismember(&held, signal) == 1)
+            sigdelset(&mask, signal);
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setsigmask(attributes, &mask);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+}
+
 /* Starts gnuplot with both outputs on one pipe, whose reading end goes to *reading. */
 static bool start(char *const arguments[], pid_t *child, int *reading, struct ub_error *err)
 {
@@ -94,7 +112,7 @@ static bool start(char *const arguments[], pid_t *child, int *reading, struct ub
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
+    set_attributes(&attributes);
     char **environment = clean_environment();
     const int failed =
         environment ? posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environment) : ENOMEM;
@@ -111,41 +129,86 @@ static bool start(char *const arguments[], pid_t *child, int *reading, struct ub
     return ub_fail(err, UB_MISSING_PROGRAM, "cannot start %s: %s", arguments[0], strerror(failed));
 }
 
-/* Reads what gnuplot says until it closes the pipe; false: the time is over. */
-static bool listen_until(int reading, long long deadline_ms, char *text, size_t size)
+/* A running gnuplot. */
+struct child {
+    pid_t process;
+    int reading; /* what it says */
+    int signals; /* a signalfd: readable where a signal waits that is to end us */
+    long long deadline_ms;
+};
+
+enum wait { WAIT_READY, WAIT_TIMEOUT, WAIT_SIGNAL };
+
+/* Waits until `file` can be read or, where that is -1, for `pause_ms`. */
+static enum wait wait_for(const struct child *child, int file, long long pause_ms)
+{
+    for (;;) {
+        const long long left = child->deadline_ms - now_ms();
+        struct pollfd waiting[] = {{.fd = child->signals, .events = POLLIN}, {.fd = file, .events = POLLIN}};
+        if (left <= 0)
+            return WAIT_TIMEOUT;
+        const int ready = poll(waiting, 2, (int)(file >= 0 || left < pause_ms ? left : pause_ms));
+        if (ready > 0)
+            return waiting[0].revents ? WAIT_SIGNAL : WAIT_READY;
+        if (ready < 0 && errno != EINTR)
+            return WAIT_TIMEOUT;
+        if (file < 0)
+            return WAIT_READY;
+    }
+}
+
+/* Reads what gnuplot says until it closes the pipe. */
+static enum wait listen_to(const struct child *child, char *text, size_t size)
 {
     size_t used = 0;
     for (;;) {
-        const long long left = deadline_ms - now_ms();
-        struct pollfd waiting = {.fd = reading, .events = POLLIN};
-        const int ready = left > 0 ? poll(&waiting, 1, (int)left) : 0;
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0)
-            return false;
+        const enum wait waited = wait_for(child, child->reading, 0);
+        if (waited != WAIT_READY)
+            return waited;
         char chunk[512];
-        const ssize_t got = read(reading, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR)
+        const ssize_t got = read(child->reading, chunk, sizeof chunk);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0)
-            return true;
+            return WAIT_READY;
         for (ssize_t i = 0; i < got && used + 1 < size; i++)
             text[used++] = chunk[i];
         text[used] = 0;
     }
 }
 
-/* Waits for the end of the child; false: the time is over. */
-static bool wait_until(pid_t child, long long deadline_ms, int *status)
+/* Waits for the end of the child. */
+static enum wait wait_for_end(const struct child *child, int *status)
 {
+    enum { PAUSE_MS = 2 };
     for (;;) {
-        const pid_t ended = waitpid(child, status, WNOHANG);
-        if (ended == child || (ended < 0 && errno != EINTR))
-            return ended == child;
-        if (now_ms() >= deadline_ms)
-            return false;
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        const pid_t ended = waitpid(child->process, status, WNOHANG);
+        if (ended == child->process)
+            return WAIT_READY;
+        if (ended < 0 && errno != EINTR)
+            return WAIT_TIMEOUT;
+        const enum wait waited = wait_for(child, -1, PAUSE_MS);
+        if (waited != WAIT_READY)
+            return waited;
     }
+}
+
+/* Listens to the child and waits for its end, or stops it with all that it started. */
+static bool attend(const struct child *child, const char *name, int timeout_ms, char *text, size_t size, int *status,
+                   struct ub_error *err)
+{
+    enum wait waited = listen_to(child, text, size);
+    if (waited == WAIT_READY)
+        waited = wait_for_end(child, status);
+    if (waited == WAIT_READY)
+        return true;
+    kill(-child->process, SIGKILL);
+    while (waitpid(child->process, status, 0) < 0 && errno == EINTR)
+        ;
+    if (waited == WAIT_SIGNAL)
+        return ub_fail(err, UB_CANNOT_WRITE, "a signal stopped %s; no chart was drawn", name);
+    return ub_fail(err, UB_CANNOT_WRITE, "%s did not end within %d ms and was stopped; no chart was drawn", name,
+                   timeout_ms);
 }
 
 /* Runs gnuplot with one or two arguments; fills `text` with all that it said. */
@@ -157,21 +220,21 @@ static bool run(const char *first, const char *second, int timeout_ms, char *tex
     snprintf(one, sizeof one, "%s", first);
     snprintf(two, sizeof two, "%s", second ? second : "");
     char *arguments[] = {name, one, second ? two : NULL, NULL};
-    const long long deadline = now_ms() + timeout_ms;
-    pid_t child;
-    int reading = -1;
+    struct child child = {.deadline_ms = now_ms() + timeout_ms};
+    sigset_t before, held;
     *text = 0;
-    if (!start(arguments, &child, &reading, err))
-        return false;
-    const bool ended = listen_until(reading, deadline, text, size) && wait_until(child, deadline, status);
-    close(reading);
-    if (ended)
-        return true;
-    kill(child, SIGKILL);
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        ;
-    return ub_fail(err, UB_CANNOT_WRITE, "%s did not end within %d ms and was stopped; no chart was drawn", name,
-                   timeout_ms);
+    ub_interrupt_signals(&held);
+    ub_interrupt_hold(&before);
+    bool ok = start(arguments, &child.process, &child.reading, err);
+    if (ok) {
+        child.signals = signalfd(-1, &held, SFD_CLOEXEC);
+        ok = attend(&child, name, timeout_ms, text, size, status, err);
+        close(child.reading);
+        if (child.signals >= 0)
+            close(child.signals);
+    }
+    ub_interrupt_release(&before);
+    return ok;
 }
 
 bool ub_gnuplot_version(char *text, size_t size, struct ub_error *err)

@@ -2,7 +2,8 @@
  *
  * Runs gnuplot, never through a shell, and believes its picture only when all is
  * well: exit status 0, nothing on its standard error, a file that begins and ends as
- * its format does. A failing gnuplot leaves broken files behind. */
+ * its format does. A failing gnuplot leaves broken files behind. It
+ * has a process group of its own, which is stopped with it. */
 #ifndef UB_PLOTS_GNUPLOT_H
 #define UB_PLOTS_GNUPLOT_H
 

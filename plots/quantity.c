@@ -109,8 +109,16 @@ void ub_predict(const struct ub_micro *micro, const struct ub_gpu *gpu, const st
     micro->metrics(&facts, &out->metrics);
 }
 
-double ub_quantity_of_point(const struct ub_quantity *quantity, enum ub_source source,
-                            const struct ub_record_point *point)
+double ub_drawable(double value)
+{
+    static const double MOST = 1e30, LEAST = 1e-30;
+    if (fabs(value) < LEAST)
+        return 0;
+    return fabs(value) <= MOST ? value : NAN;
+}
+
+static double value_of_point(const struct ub_quantity *quantity, enum ub_source source,
+                             const struct ub_record_point *point)
 {
     if (quantity->kind == UB_QUANTITY_TIME)
         return source == UB_PREDICTED ? point->predicted_ns : point->time.median;
@@ -124,18 +132,31 @@ double ub_quantity_of_point(const struct ub_quantity *quantity, enum ub_source s
     return counter && counter->has_measured ? (double)counter->measured : NAN;
 }
 
+double ub_quantity_of_point(const struct ub_quantity *quantity, enum ub_source source,
+                            const struct ub_record_point *point)
+{
+    return ub_drawable(value_of_point(quantity, source, point));
+}
+
+bool ub_quantity_is_absurd(const struct ub_quantity *quantity, enum ub_source source,
+                           const struct ub_record_point *point)
+{
+    const double value = value_of_point(quantity, source, point);
+    return !isnan(value) && isnan(ub_drawable(value));
+}
+
 double ub_metric_of_prediction(const struct ub_prediction *prediction, const char *key)
 {
     for (size_t i = 0; i < prediction->metrics.count; i++)
         if (strcmp(prediction->metrics.items[i].key, key) == 0)
-            return prediction->metrics.items[i].value;
+            return ub_drawable(prediction->metrics.items[i].value);
     return NAN;
 }
 
 double ub_quantity_of_prediction(const struct ub_quantity *quantity, const struct ub_prediction *prediction)
 {
     if (quantity->kind == UB_QUANTITY_TIME)
-        return prediction->law.time_ns;
+        return ub_drawable(prediction->law.time_ns);
     if (quantity->kind == UB_QUANTITY_METRIC)
         return ub_metric_of_prediction(prediction, quantity->key);
     for (size_t i = 0; i < prediction->law.counter_count; i++)
@@ -180,6 +201,9 @@ void ub_quantity_interval(const struct ub_quantity *quantity, const struct ub_mi
         drawn[i] = quantity->kind == UB_QUANTITY_TIME
                        ? ends[i]
                        : metric_at_time(quantity, micro, gpu, constants, values, point, ends[i]);
+    /* fmin() and fmax() would take the other end for one that is NaN. */
+    if (isnan(ub_drawable(drawn[0])) || isnan(ub_drawable(drawn[1])))
+        return;
     *lo = fmin(drawn[0], drawn[1]);
     *hi = fmax(drawn[0], drawn[1]);
 }

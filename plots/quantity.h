@@ -33,11 +33,18 @@ bool ub_quantity_find(const struct ub_record *record, const struct ub_micro *mic
 void ub_predict(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
                 const struct ub_point *point, struct ub_prediction *out);
 
-/* Unscaled; NaN: none. A measured record gives what was measured, a predicted one
+/* The value, or NaN where it is none that a chart can show: infinite, or so far from all
+ * that is measured (beyond 1e30 in any unit of a record) that scales would overflow. */
+double ub_drawable(double value);
+
+/* Unscaled and drawable; NaN: none. A measured record gives what was measured, a predicted one
  * what was predicted. */
 double ub_quantity_of_point(const struct ub_quantity *quantity, enum ub_source source,
                             const struct ub_record_point *point);
 double ub_quantity_of_prediction(const struct ub_quantity *quantity, const struct ub_prediction *prediction);
+/* Whether the point has a value that is not drawable. */
+bool ub_quantity_is_absurd(const struct ub_quantity *quantity, enum ub_source source,
+                           const struct ub_record_point *point);
 double ub_metric_of_prediction(const struct ub_prediction *prediction, const char *key);
 
 /* The 95 % interval that follows from that of the time; NaN where there is none. */

@@ -6,15 +6,16 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plots/figure.h"
+#include "plots/file.h"
 #include "plots/gnuplot.h"
+#include "plots/interrupt.h"
 #include "plots/layout.h"
 #include "plots/script.h"
 
-enum { PATH_BYTES = 4096, DEFAULT_COLUMNS = 80 };
+enum { DEFAULT_COLUMNS = 80 };
 
 /* Whether the terminal shows UTF-8, by the variables that decide it for every program. */
 bool ub_plot_utf8(void)
@@ -79,7 +80,7 @@ static void leave_c_locale(locale_t plain, locale_t before)
 static bool script_of_figure(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
                              const char *output, struct ub_error *err)
 {
-    char path[PATH_BYTES];
+    char path[UB_PATH_BYTES];
     const struct ub_term *term = ub_term_find(options->term, output, err);
     if (!term || !plain_path(output, path, sizeof path, err))
         return false;
@@ -175,29 +176,6 @@ static bool trim_text(const char *path, struct ub_error *err)
     return ok || ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", path, strerror(errno));
 }
 
-static bool copy_bytes(const char *from, FILE *to)
-{
-    char bytes[16 * 1024];
-    FILE *file = fopen(from, "rb");
-    if (!file)
-        return false;
-    for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        fwrite(bytes, 1, got, to);
-    const bool ok = !ferror(file);
-    fclose(file);
-    return ok;
-}
-
-/* Puts the finished picture where it belongs. */
-static bool deliver(const char *picture, const char *path, struct ub_error *err)
-{
-    if (strcmp(path, "-") != 0)
-        return rename(picture, path) == 0 ||
-               ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", path, strerror(errno));
-    return (copy_bytes(picture, stdout) && fflush(stdout) == 0) ||
-           ub_fail(err, UB_CANNOT_WRITE, "cannot write the chart to standard output: %s", strerror(errno));
-}
-
 /* Where the script of "chart.svg" is kept: "chart.gp". */
 static void script_name(const char *path, char *name, size_t size)
 {
@@ -206,46 +184,119 @@ static void script_name(const char *path, char *name, size_t size)
     snprintf(name, size, "%.*s.gp", (int)stem, path);
 }
 
-static bool keep_script(const char *path, const struct drawing *drawing, const struct ub_plot_options *options,
-                        const struct ub_term *term, struct ub_error *err)
+/* The picture, and the script that stays beside it where `keeps`. */
+struct output {
+    const struct ub_term *term;
+    struct ub_chart_file picture, script;
+    bool keeps;
+};
+
+static bool find_script(const char *path, const struct ub_plot_options *options, char *name, size_t size,
+                        struct ub_chart_file *out, struct ub_error *err)
 {
-    char name[PATH_BYTES];
-    struct ub_plot_options named = *options;
-    named.term = term->name;
-    script_name(path, name, sizeof name);
-    return write_script_file(name, drawing, &named, path, err);
+    script_name(path, name, size);
+    if (strcmp(name, path) == 0)
+        return ub_fail(err, UB_USAGE, "%s: --keep-script would put its script in the place of the chart", path);
+    if (!ub_chart_file_find(name, options->force, out, err))
+        return false;
+    return !out->streams ||
+           ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: --keep-script writes only to a plain file", name);
 }
 
-static bool draw(const struct drawing *drawing, const struct ub_plot_options *options, const struct ub_term *term,
-                 const char *path, const char *base, struct ub_error *err)
+/* `script` holds the script's name, which the output borrows. */
+static bool find_output(const struct ub_plot_options *options, const char *path, char script[UB_PATH_BYTES],
+                        struct output *out, struct ub_error *err)
 {
-    char picture[PATH_BYTES], script[PATH_BYTES];
-    struct ub_plot_options named = *options;
-    named.term = term->name;
-    if (!create_beside(base, "part", picture, sizeof picture, err))
+    char plain[UB_PATH_BYTES];
+    *out = (struct output){.term = ub_term_find(options->term, path, err)};
+    if (!out->term || !plain_path(path, plain, sizeof plain, err) ||
+        !ub_chart_file_find(path, options->force, &out->picture, err))
+        return false;
+    out->keeps = options->keep_script && !out->picture.streams;
+    return !out->keeps || find_script(path, options, script, UB_PATH_BYTES, &out->script, err);
+}
+
+bool ub_plot_check(const struct ub_plot_options *options, const char *path, struct ub_error *err)
+{
+    char script[UB_PATH_BYTES];
+    struct output output;
+    return find_output(options, path, script, &output, err);
+}
+
+/* Draws to a fresh file beside the chart, whose name goes to `picture`. */
+static bool draw_beside(const struct drawing *drawing, const struct ub_plot_options *options,
+                        const struct output *output, char *picture, size_t size, struct ub_error *err)
+{
+    char base[UB_PATH_BYTES], script[UB_PATH_BYTES];
+    if (!plain_path(output->picture.path, base, sizeof base, err) || !create_beside(base, "part", picture, size, err))
         return false;
     bool ok = create_beside(base, "script", script, sizeof script, err);
     if (ok) {
-        ok = write_script_file(script, drawing, &named, picture, err) &&
-             ub_gnuplot_draw(script, picture, term, UB_GNUPLOT_TIMEOUT_MS, err) &&
-             (strcmp(term->name, "dumb") != 0 || trim_text(picture, err)) && deliver(picture, path, err);
+        ok = write_script_file(script, drawing, options, picture, err) &&
+             ub_gnuplot_draw(script, picture, output->term, UB_GNUPLOT_TIMEOUT_MS, err) &&
+             (strcmp(output->term->name, "dumb") != 0 || trim_text(picture, err));
         unlink(script);
     }
-    unlink(picture);
-    return ok && (!options->keep_script || strcmp(path, "-") == 0 || keep_script(path, drawing, options, term, err));
+    if (!ok)
+        unlink(picture);
+    return ok;
+}
+
+static bool keep_script(const struct drawing *drawing, const struct ub_plot_options *options,
+                        const struct output *output, struct ub_error *err)
+{
+    char beside[UB_PATH_BYTES];
+    if (!create_beside(output->script.path, "script", beside, sizeof beside, err))
+        return false;
+    const bool ok = write_script_file(beside, drawing, options, output->picture.name, err) &&
+                    ub_chart_file_place(beside, &output->script, err);
+    if (!ok)
+        unlink(beside);
+    return ok;
+}
+
+/* All that needs temporary files. A stream's picture is left open in *finished, with no
+ * name any more: writing it may wait for a reader. */
+static bool draw(const struct drawing *drawing, const struct ub_plot_options *options, const struct output *output,
+                 FILE **finished, struct ub_error *err)
+{
+    char picture[UB_PATH_BYTES];
+    struct ub_plot_options named = *options;
+    named.term = output->term->name;
+    if (!draw_beside(drawing, &named, output, picture, sizeof picture, err))
+        return false;
+    bool ok = true;
+    if (output->picture.streams) {
+        *finished = fopen(picture, "rb");
+        if (!*finished)
+            ok = ub_fail(err, UB_CANNOT_WRITE, "cannot read %s: %s", picture, strerror(errno));
+        unlink(picture);
+        return ok;
+    }
+    ok = ub_chart_file_place(picture, &output->picture, err);
+    if (!ok)
+        unlink(picture);
+    return ok && (!output->keeps || keep_script(drawing, &named, output, err));
 }
 
 bool ub_plot_with(ub_script_writer writer, const void *subject, const struct ub_plot_options *options, const char *path,
                   struct ub_error *err)
 {
     const struct drawing drawing = {writer, subject};
-    char version[80], base[PATH_BYTES];
-    const struct ub_term *term = ub_term_find(options->term, path, err);
-    const char *folder = getenv("TMPDIR");
-    char scratch[PATH_BYTES];
-    snprintf(scratch, sizeof scratch, "%s/ubench-chart", folder && *folder == '/' ? folder : "/tmp");
-    return term && plain_path(strcmp(path, "-") == 0 ? scratch : path, base, sizeof base, err) &&
-           ub_gnuplot_version(version, sizeof version, err) && draw(&drawing, options, term, path, base, err);
+    char version[80], script[UB_PATH_BYTES];
+    struct output output;
+    FILE *finished = NULL;
+    sigset_t before;
+    if (!find_output(options, path, script, &output, err) || !ub_gnuplot_version(version, sizeof version, err))
+        return false;
+    ub_interrupt_hold(&before);
+    bool ok = draw(&drawing, options, &output, &finished, err);
+    ub_interrupt_release(&before);
+    if (finished) {
+        ok = ub_chart_file_copy(finished, &output.picture, err);
+        fclose(finished);
+    }
+    return ok;
 }
 
 static bool write_record_script(FILE *stream, const void *subject, const struct ub_plot_options *options,

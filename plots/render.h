@@ -20,13 +20,20 @@ struct ub_plot_options {
     const struct ub_axis_option *axes;
     const char *term; /* svg png pdf dumb; NULL: by the file's ending (.svg .png .pdf .txt), "-": dumb */
     bool dark;
-    bool keep_script; /* leave the complete script beside the picture */
+    bool keep_script; /* leave the complete script beside the picture, unless that is a stream */
+    bool force;       /* overwrite files */
     int columns;      /* dumb: width of the terminal; 0: $COLUMNS, else 80 */
 };
 
+/* Whether ub_plot() could write to `path`, before there is a record: UB_USAGE (no such
+ * terminal or ending), UB_CANNOT_WRITE (the chart or its script exists and `force` is
+ * false, its folder is missing or read-only). Writes nothing. */
+bool ub_plot_check(const struct ub_plot_options *options, const char *path, struct ub_error *err);
+
 /* Draws to `path` ("-": reduced chart as text on stdout). Writes beside the file and
- * renames, so that a failure leaves nothing. UB_MISSING_PROGRAM: no gnuplot or
- * older than 5.2 (text says how to get it); UB_CANNOT_WRITE; UB_BAD_DATA: nothing to draw. */
+ * renames, so that a failure, SIGHUP, SIGINT or SIGTERM leaves nothing; a pipe or a device is
+ * written to. As ub_plot_check(), and UB_MISSING_PROGRAM: no gnuplot or older than 5.2
+ * (text says how to get it); UB_CANNOT_WRITE; UB_BAD_DATA: nothing to draw. */
 bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
              struct ub_error *err);
 

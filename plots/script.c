@@ -6,7 +6,7 @@
 
 #include "plots/templates.h"
 
-static bool write_template(FILE *stream, const char *name, struct ub_error *err)
+bool ub_script_template(FILE *stream, const char *name, struct ub_error *err)
 {
     for (const struct ub_template *t = ub_templates; t->name; t++)
         if (strcmp(t->name, name) == 0) {
@@ -343,7 +343,7 @@ bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct 
                      bool dark, const char *output, struct ub_error *err)
 {
     write_head(stream, terminal, dark, layout->width, layout->height, output);
-    if (!write_template(stream, "style.gp", err))
+    if (!ub_script_template(stream, "style.gp", err))
         return false;
     fputs("\n# This chart: its data, its frame, its labels.\n", stream);
     write_blocks(stream, figure, layout);
@@ -357,7 +357,7 @@ bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct 
     for (size_t i = 0; i < layout->key_count; i++)
         write_key(stream, figure, layout, &layout->keys[i]);
     fputc('\n', stream);
-    if (!write_template(stream, "sweep.gp", err))
+    if (!ub_script_template(stream, "sweep.gp", err))
         return false;
     if (layout->has_lower) {
         fputs("\nunset label; unset arrow; unset object\n", stream);
@@ -365,7 +365,7 @@ bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct 
         write_ticks(stream, "y", &layout->lower.y, true, "");
         write_labels(stream, layout, true);
         fputc('\n', stream);
-        if (!write_template(stream, "sweep_lower.gp", err))
+        if (!ub_script_template(stream, "sweep_lower.gp", err))
             return false;
     }
     fputs("unset multiplot\nunset output\n", stream);

@@ -9,6 +9,9 @@
 
 #include "plots/layout.h"
 
+/* Writes one of the embedded templates. */
+bool ub_script_template(FILE *stream, const char *name, struct ub_error *err);
+
 /* `terminal`: gnuplot's name. `output` must not begin with '|'. */
 bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, const char *terminal,
                      bool dark, const char *output, struct ub_error *err);

@@ -292,16 +292,6 @@ static void write_ticks(FILE *stream, const char *axis, const struct ub_scale *s
 
 /* ---- the script ---------------------------------------------------------------- */
 
-static bool write_template(FILE *stream, const char *name, struct ub_error *err)
-{
-    for (const struct ub_template *t = ub_templates; t->name; t++)
-        if (strcmp(t->name, name) == 0) {
-            fwrite(t->text, 1, t->size, stream);
-            return true;
-        }
-    return ub_fail(err, UB_INTERNAL, "this build of ubench lacks the chart template %s", name);
-}
-
 /* The screen coordinate of a row as an upper or lower margin: gnuplot 5.4 multiplies an
  * upper one by the last row, a lower one by their number, and cuts off, so that a little
  * more than a whole number is on the safe side. */
@@ -325,7 +315,7 @@ static bool write_panel(FILE *stream, const struct page *page, const struct ub_f
     write_ticks(stream, "x", &layout->x, lower || !layout->has_lower);
     write_ticks(stream, "y", y, true);
     fputc('\n', stream);
-    return write_template(stream, "sweep_dumb.gp", err);
+    return ub_script_template(stream, "sweep_dumb.gp", err);
 }
 
 bool ub_script_write_dumb(FILE *stream, const struct ub_figure *figure, int columns, bool utf8, const char *output,
@@ -338,7 +328,7 @@ bool ub_script_write_dumb(FILE *stream, const struct ub_figure *figure, int colu
     fputs("# A chart of ubench in characters. Run it with `gnuplot -d FILE`.\nOUT = ", stream);
     ub_text_quote(stream, output);
     fprintf(stream, "\nTERM = 'dumb'; DARK = 0; W = %d; H = %d\n\n", page.columns, page.rows);
-    if (!write_template(stream, "style.gp", err))
+    if (!ub_script_template(stream, "style.gp", err))
         return false;
     fprintf(stream, "\nX_LO = %.9g; X_HI = %.9g; X_LOG = %d\n", layout.x.lo, layout.x.hi,
             layout.x.kind == UB_SCALE_LOG2);

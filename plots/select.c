@@ -122,8 +122,12 @@ static bool collect(const struct ub_record *record, const struct ub_micro *micro
             continue;
         struct ub_selected *selected = &pool->points[pool->count++];
         selected->record = point;
-        if (!ub_point_from_record(micro, point, &selected->values, err))
-            return false;
+        struct ub_error foreign = {0};
+        if (!ub_point_from_record(micro, point, &selected->values, &foreign)) {
+            char clean[sizeof foreign.text];
+            ub_text_clean(foreign.text, clean, sizeof clean);
+            return ub_fail(err, foreign.status, "%s", clean);
+        }
     }
     for (size_t i = 0; i < options->axis_count; i++)
         if (!filter(pool, micro, &options->axes[i], err))
@@ -200,8 +204,10 @@ static bool wanted_sweep(const struct pool *pool, const char *wanted, struct ub_
         const char *name = pool->points[i].record->sweep;
         if (name && strcmp(name, wanted) == 0)
             return true;
+        char clean[120];
+        ub_text_clean(name, clean, sizeof clean);
         if (name && is_first_of_sweep(pool, i))
-            ub_text_append(names, sizeof names, "%s%s", *names ? ", " : "", name);
+            ub_text_append(names, sizeof names, "%s%s", *names ? ", " : "", clean);
     }
     return ub_fail(err, UB_USAGE, "--sweep %s: this record has no sweep of that name; it has: %s", wanted, names);
 }
@@ -312,16 +318,20 @@ static int compare_selected(const void *a, const void *b)
     return (x->x > y->x) - (x->x < y->x);
 }
 
-/* Takes the points of all sweeps that lie on a series: a plan holds a point once, so
- * that the first point of one sweep may stand in another. */
-static bool keep(struct ub_selection *out, const struct pool *pool, struct ub_error *err)
+static bool in_sweep(const struct ub_selected *point, const char *sweep)
+{
+    return strcmp(point->record->sweep ? point->record->sweep : "", sweep) == 0;
+}
+
+/* Takes the points of the sweep that lie on a series. */
+static bool keep(struct ub_selection *out, const struct pool *pool, const char *sweep, struct ub_error *err)
 {
     out->points = calloc(pool->count + 1, sizeof *out->points);
     if (!out->points)
         return out_of_memory(err);
     for (size_t i = 0; i < pool->count; i++)
         for (size_t series = 0; series < out->series_count; series++)
-            if (belongs(out, &pool->points[i].values, series)) {
+            if (in_sweep(&pool->points[i], sweep) && belongs(out, &pool->points[i].values, series)) {
                 out->points[out->count] = pool->points[i];
                 out->points[out->count].x = pool->points[i].values.values[out->x];
                 out->points[out->count++].series = series;
@@ -347,13 +357,13 @@ static bool choose(const struct ub_plot_options *options, const struct pool *poo
     choose_series_axes(out, counts, series);
     const struct ub_point *base = NULL;
     for (size_t i = 0; i < pool->count && !base; i++)
-        if (strcmp(pool->points[i].record->sweep ? pool->points[i].record->sweep : "", sweep) == 0)
+        if (in_sweep(&pool->points[i], sweep))
             base = &pool->points[i].values;
     for (size_t axis = 0; axis < out->micro->axis_count; axis++) {
         out->shown[axis] = 1;
         out->present[axis] = counts[axis];
     }
-    return base && make_series(out, pool, sweep, base, err) && keep(out, pool, err);
+    return base && make_series(out, pool, sweep, base, err) && keep(out, pool, sweep, err);
 }
 
 bool ub_select(const struct ub_record *record, const struct ub_plot_options *options, struct ub_selection *out,

@@ -7,7 +7,7 @@ for gpu in "${@:-h200}"; do
     (
         cd "$gpu"
         grep -o '`ubench plot [^`]*`' README.md | tr -d '`' | while read -ra command; do
-            "${UBENCH:-ubench}" "${command[@]:1}"
+            "${UBENCH:-ubench}" "${command[@]:1}" --force
         done
     )
 done

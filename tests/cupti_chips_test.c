@@ -59,12 +59,13 @@ static const struct {
 static const struct {
     const char *chip_prefix, *key;
 } absent[] = {
-    {"GA10B", "dram_read_bytes"},  {"GA10B", "dram_write_bytes"}, {"GB10B", "dram_read_bytes"},
-    {"GB10B", "dram_write_bytes"}, {"GB20B", "dram_read_bytes"},  {"GB20B", "dram_write_bytes"},
-    {"GB20C", "dram_read_bytes"},  {"GB20C", "dram_write_bytes"}, {"GV", "stall_gmma"},
-    {"TU", "stall_gmma"},          {"GA", "stall_gmma"},          {"AD", "stall_gmma"},
-    {"GB", "stall_gmma"},          {"GB", "stall_imc_miss"},      {"GV", "global_async_copies"},
-    {"TU", "global_async_copies"},
+    {"GA10B", "dram_read_bytes"},  {"GA10B", "dram_write_bytes"},  {"GB10B", "dram_read_bytes"},
+    {"GB10B", "dram_write_bytes"}, {"GB20B", "dram_read_bytes"},   {"GB20B", "dram_write_bytes"},
+    {"GB20C", "dram_read_bytes"},  {"GB20C", "dram_write_bytes"},  {"GV", "stall_gmma"},
+    {"TU", "stall_gmma"},          {"GA", "stall_gmma"},           {"AD", "stall_gmma"},
+    {"GB", "stall_gmma"},          {"GB", "stall_imc_miss"},       {"GV", "global_async_copies"},
+    {"TU", "global_async_copies"}, {"GV", "matrix_load_requests"}, {"GV", "matrix_load_wavefronts"},
+    {"GV", "matrix_load_bytes"},
 };
 
 static int expected_passes(const char *chip, const char *key)
@@ -127,6 +128,11 @@ static const struct {
      1,
      {"shared_load_requests", "shared_store_requests", "shared_load_wavefronts", "shared_store_wavefronts",
       "shared_load_bytes", "shared_store_bytes"}},
+    {"banks with hardware",
+     2,
+     {"shared_load_requests", "shared_store_requests", "shared_load_wavefronts", "shared_store_wavefronts",
+      "shared_load_bytes", "shared_store_bytes", "matrix_load_requests", "matrix_load_wavefronts", "matrix_load_bytes",
+      "l1_shared_load_wavefronts", "l1_shared_store_wavefronts"}},
     {"divergence",
      1,
      {"branches_uniform", "branches_divergent", "warp_instructions", "thread_instructions",

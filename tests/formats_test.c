@@ -43,6 +43,11 @@ static void units_have_few_digits(void **state)
         {ub_format_time, 12345678, "12.35 ms"},
         {ub_format_time, 1e9, "1.000 s"},
         {ub_format_time, 123456e9, "123456 s"},
+        {ub_format_time, 9e23, "900000000000000 s"},
+        {ub_format_time, 1.234567e24, "1.235e+15 s"},
+        {ub_format_time, 1e308, "1e+299 s"},
+        {ub_format_bytes, 1e308, "9.095e+295 TiB"},
+        {ub_format_rate, 1e308, "1e+296 TB/s"},
         {ub_format_time, -1234, "-1.234 us"},
         {ub_format_time, NAN, "-"},
         {ub_format_time, INFINITY, "-"},
@@ -258,16 +263,18 @@ static void a_narrow_terminal_loses_the_least(void **state)
         {120, {"efficiency", "\u2588", "counters", "against law"}, {NULL}},
         {105, {"\u2588", "against law", "sectors/request", NULL}, {"efficiency", NULL}},
         {94, {"95.0 %", "against law", "sectors/request", NULL}, {"efficiency", "\u2588", NULL}},
-        {60, {"counters", "TB/s", NULL}, {"against law", "sectors/request", "95.0 %", NULL}},
-        {30, {" us ", NULL}, {"TB/s", "against law", NULL}},
-        {5, {"stride", NULL}, {" us ", NULL}},
+        {60, {"counters", "TB/s", "0.20 %", NULL}, {"against law", "sectors/request", "95.0 %", NULL}},
+        {40, {"0.20 %", "TB/s", NULL}, {"counters", NULL}},
+        {30, {"101.0 us  2.66 TB/s", NULL}, {"0.20 %", "against law", NULL}},
+        {20, {"       1  101.0 us\n", NULL}, {"TB/s", NULL}},
+        {5, {"101.0", NULL}, {"TB/s", NULL}},
     };
     struct ub_record record;
     fixture_record(&record, UB_MEASURED, 5, 10);
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = print_human(&record, (struct ub_print_options){.width = cases[i].width, .utf8 = true});
-        char *table = strstr(text, "limited by dram");
-        char *totals = strstr(text, "5 points");
+        char *table = strstr(text, "dram\n"); /* the end of the conditions */
+        char *totals = strstr(text, "\n\n5");
         *totals = 0;
         for (size_t k = 0; k < 4 && cases[i].kept[k]; k++)
             expect_has(table, cases[i].kept[k]);
@@ -277,6 +284,59 @@ static void a_narrow_terminal_loses_the_least(void **state)
             assert_in_range(widest_row(table, "\n       "), 1, cases[i].width);
         free(text);
     }
+    ub_record_free(&record);
+}
+
+/* Whatever stands round the tables: no line is wider than the terminal, and no word is lost. */
+static void lines_end_where_the_terminal_does(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    eventful_record(&record);
+    for (int colour = 0; colour < 2; colour++) {
+        char *wide = print_human(&record, (struct ub_print_options){.utf8 = true, .colour = colour});
+        for (int width = 24; width <= 120; width += 8) {
+            char *text = print_human(&record, (struct ub_print_options){.width = width, .utf8 = true});
+            assert_in_range(widest_row(text, "\n"), 1, width);
+            assert_int_equal(count_of(text, "warning:"), count_of(wide, "warning:"));
+            assert_int_equal(count_of(text, "global_load_sectors:"), 1);
+            expect_has(text, "[unstable-clock]");
+            free(text);
+        }
+        free(wide);
+    }
+    /* A colour takes no room: the same breaks with and without. */
+    char *plain = print_human(&record, (struct ub_print_options){.width = 40});
+    char *toned = print_human(&record, (struct ub_print_options){.width = 40, .colour = true});
+    assert_int_equal(count_of(plain, "\n"), count_of(toned, "\n"));
+    free(plain);
+    free(toned);
+    ub_record_free(&record);
+}
+
+static void absurd_values_stay_short(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    fixture_record(&record, UB_MEASURED, 2, 10);
+    struct ub_record_point *point = &record.points[0];
+    for (size_t i = 0; i < point->metric_count; i++)
+        point->metrics[i].value = 1e308;
+    point->residual = -1e300;
+    point->time_verdict = UB_TIME_DEVIATES;
+    point->time.median = 1e308;
+    point->time.ci_lo = 0;
+    point->time.ci_hi = 1.7e308;
+    point->footprint_bytes = 1e308;
+    record.points[1].time.ci_hi = 1e308;
+    char *text = print_human(&record, (struct ub_print_options){.width = 0});
+    expect_has(text, "1e+296 TB/s");
+    expect_has(text, "1e+299 s +-85 %");
+    expect_has(text, "> 1e+308 %");
+    expect_has(text, "-1e+302 % deviates");
+    expect_not(text, "0000000");
+    expect_not(text, "inf");
+    free(text);
     ub_record_free(&record);
 }
 
@@ -411,10 +471,13 @@ static void tables_are_harmless(void **state)
     (void)state;
     struct ub_record record;
     evil_record(&record);
-    for (int utf8 = 0; utf8 < 2; utf8++) {
-        char *text = print_human(&record, (struct ub_print_options){.utf8 = utf8, .verbose = true});
+    ub_set_string(&record.run.started, evil);
+    ub_set_string(&record.points[2].sweep, evil);
+    for (int i = 0; i < 4; i++) {
+        char *text =
+            print_human(&record, (struct ub_print_options){.utf8 = i % 2, .verbose = true, .width = i / 2 * 30});
         for (const char *c = text; *c; c++)
-            assert_true(*c == '\n' || (unsigned char)*c >= 0x20);
+            assert_true(*c == '\n' || ((unsigned char)*c >= 0x20 && *c != 0x7F));
         expect_not(text, "\xe2\x80\xae");
         free(text);
     }
@@ -885,6 +948,8 @@ int main(void)
         cmocka_unit_test(a_measured_table_says_all),
         cmocka_unit_test(a_predicted_table_measures_nothing),
         cmocka_unit_test(a_narrow_terminal_loses_the_least),
+        cmocka_unit_test(lines_end_where_the_terminal_does),
+        cmocka_unit_test(absurd_values_stay_short),
         cmocka_unit_test(rows_are_aligned),
         cmocka_unit_test(colours_only_where_asked),
         cmocka_unit_test(verbose_shows_every_counter),

@@ -91,12 +91,16 @@ static void steps_metrics(const struct ub_facts *facts, struct ub_metrics *out)
                            fact(facts, "global_load_sectors") / fact(facts, "global_load_requests")};
 }
 
+static const struct ub_provides provides[] = {{"measured_ceiling", "stride=8", "useful_bandwidth"}};
+
 static const struct ub_micro steps = {.name = "steps",
                                       .rule = "A warp touches min(4 stride, 32) sectors.",
                                       .axis_count = AXES,
                                       .axes = axes,
                                       .counter_count = COUNT(counters),
                                       .counters = counters,
+                                      .provide_count = COUNT(provides),
+                                      .provides = provides,
                                       .metric_count = COUNT(metric_keys),
                                       .metric_keys = metric_keys,
                                       .law = steps_law,
@@ -113,9 +117,10 @@ const struct ub_counter_provider ub_counters = {.name = "fake", .key_count = COU
 
 /* ---- a record as a run leaves it ------------------------------------------ */
 
-enum { POINTS = 10, SAMPLES = 10 };
+enum { POINTS = 10, SAMPLES = 10, TICK_NS = 1 };
 
-static void time_point(struct ub_record_point *point, double tick)
+/* Events tick; `batch` launches share the tick. */
+static void time_point(const struct ub_constants *constants, struct ub_record_point *point)
 {
     double times[SAMPLES];
     for (size_t i = 0; i < SAMPLES; i++) {
@@ -123,8 +128,10 @@ static void time_point(struct ub_record_point *point, double tick)
         assert_true(ub_point_add_sample(point, (struct ub_sample){.time_ns = times[i], .clock_mhz = 1980}));
     }
     struct ub_summary s;
-    ub_summarise(times, SAMPLES, tick, &s);
     struct ub_time *time = &point->time;
+    time->batch = 2;
+    ub_summarise(times, SAMPLES, point->timer == UB_TIMER_EVENT ? TICK_NS / 2.0 : 0, &s);
+    assert_true(ub_tick_of(constants, point) == (point->timer == UB_TIMER_EVENT ? TICK_NS / 2.0 : 0));
     time->median = s.median;
     time->ci_lo = s.ci_lo;
     time->ci_hi = s.ci_hi;
@@ -160,7 +167,8 @@ static void add_point(struct ub_record *record, const struct ub_gpu *gpu, int64_
     ub_point_add_axis(point, "size", "auto", 0);
     ub_law_apply(&steps, gpu, &record->constants, &values, point);
     if (record->source != UB_PREDICTED) {
-        time_point(point, stride % 2 == 0 ? 0.5 : 0); /* with and without a tick */
+        point->timer = stride % 2 == 0 ? UB_TIMER_EVENT : UB_TIMER_HOST; /* with and without a tick */
+        time_point(&record->constants, point);
         count_point(point);
     }
     ub_law_judge(&steps, gpu, &record->constants, &values, record->run.jit == 1, record->source, point);
@@ -172,6 +180,7 @@ static void make_record(struct ub_record *record, enum ub_source source)
     ub_device_info_init(&record->device);
     ub_set_string(&record->device.slug, "h200");
     ub_constant_set(&record->constants, "ceiling", 4.7e12, 4.6e12, 4.8e12, "B/s", "made up");
+    ub_constant_set(&record->constants, "event_tick_ns", TICK_NS, TICK_NS, TICK_NS, "ns", "made up");
     struct ub_gpu gpu;
     ub_gpu_of_record(record, &gpu);
     for (int64_t stride = 1; stride < POINTS; stride++)
@@ -440,7 +449,8 @@ static void sound_records_pass(void **state)
         /* Three exact counters a point, of which a store has two. */
         assert_int_equal(counts.counters, sources[i] == UB_MEASURED ? 3 * POINTS - 1 : 0);
         assert_int_equal(counts.not_tested, sources[i] == UB_MEASURED ? 0 : POINTS);
-        assert_int_equal(counts.holding, sources[i] == UB_MEASURED ? POINTS - 1 : 0);
+        /* The store's time is not modelled, and one point measures the ceiling itself. */
+        assert_int_equal(counts.holding, sources[i] == UB_MEASURED ? POINTS - 2 : 0);
         assert_int_equal(counts.broken + counts.deviating + counts.untestable + counts.estimates, 0);
         ub_record_free(&record);
     }
@@ -525,6 +535,33 @@ static void widen_interval_far(struct ub_record *record)
     record->points[2].time.ci_lo -= 5000;
 }
 
+/* By what a tick might have done, at a point whose timer has none. */
+static void widen_interval_evenly(struct ub_record *record)
+{
+    record->points[2].time.ci_hi += 900;
+    record->points[2].time.ci_lo -= 900;
+}
+
+static void change_batch(struct ub_record *record)
+{
+    record->points[2].time.batch = 0;
+}
+
+static void change_clock(struct ub_record *record)
+{
+    record->points[2].time.samples[1].clock_mhz = -1980;
+}
+
+static void change_to_failed(struct ub_record *record)
+{
+    record->points[2].status = UB_POINT_FAILED;
+}
+
+static void change_to_skipped(struct ub_record *record)
+{
+    record->points[2].status = UB_POINT_SKIPPED;
+}
+
 static void change_min(struct ub_record *record)
 {
     record->points[2].time.min /= 2;
@@ -606,6 +643,12 @@ static void changes_are_named(void **state)
         {narrow_interval, "ci_hi is", 0},
         {widen_interval_lopsided, "ci_hi is", 0},
         {widen_interval_far, "ci_lo is", 0},
+        {widen_interval_evenly, "ci_lo is", 0},
+        {change_batch, "batch is 0: a sample has one launch at least", 0},
+        {change_clock, "clock_mhz of sample 1 is -1980", 0},
+        {change_to_failed, "is failed, yet global_load_sectors is measured", 0},
+        {change_to_failed, "is failed, yet it has a measured time", 0},
+        {change_to_skipped, "is skipped, yet it has the metric useful_bandwidth", 0},
         {change_min, "min is", 0},
         {change_outliers, "outliers is 3 in the record, 0 from its samples", 0},
         {change_metric, "the useful_bandwidth is", 0},
@@ -640,6 +683,82 @@ static void changes_are_named(void **state)
     struct ub_check_counts counts;
     assert_true(ub_check_record(&record, &counts, hear, &heard) > 0);
     assert_non_null(strstr(heard.all, "steps stride=4 op=load size=auto: global_load_sectors measured 12000, the law"));
+    ub_record_free(&record);
+}
+
+/* Where the timer ticks, the interval follows from tick and batch. */
+static void ticks_are_recomputed(void **state)
+{
+    (void)state;
+    enum { EVEN = 1 }; /* stride 2: events */
+    struct ub_check_counts counts;
+    for (int i = 0; i < 3; i++) {
+        struct ub_record record;
+        struct heard heard = {0};
+        make_record(&record, UB_MEASURED);
+        if (i == 0) {
+            record.points[EVEN].time.ci_lo -= 900;
+            record.points[EVEN].time.ci_hi += 900;
+        } else if (i == 1) {
+            record.points[EVEN].time.batch = 3;
+        } else {
+            ub_constant_set(&record.constants, "event_tick_ns", 2, 2, 2, "ns", "made up");
+        }
+        ub_check_record(&record, &counts, hear, &heard);
+        assert_non_null(strstr(heard.all, "steps stride=2 op=load size=auto: ci_lo is"));
+        assert_int_equal(heard.count, i < 2 ? 2 : 2 * (POINTS / 2 - 1));
+        ub_record_free(&record);
+    }
+}
+
+static void constants_come_from_their_points(void **state)
+{
+    (void)state;
+    const struct ub_point wanted = {{8, 0, 0}};
+    static const struct {
+        double value, lo, hi; /* factors */
+        bool drop;            /* the constant, where also no value is given: the point */
+        const char *says;
+    } rows[] = {
+        {1, 1, 1, false, NULL},
+        {1.001, 1, 1.01, false, "constants: measured_ceiling is"},
+        {1, 0.9, 1, false, "constants: measured_ceiling, lower end, is"},
+        {1, 1, 1.1, false, "constants: measured_ceiling, upper end, is"},
+        {1, 1, 1, true,
+         "constants: measured_ceiling is \"measured in this run: steps stride=8\", but the record has no"},
+        {0, 0, 0, false, "constants: measured_ceiling is missing, a point measured"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record;
+        struct ub_gpu gpu;
+        struct ub_constant measured;
+        make_record(&record, UB_MEASURED);
+        ub_gpu_of_record(&record, &gpu);
+        add_point(&record, &gpu, 8, 0);
+        struct ub_record_point *point = &record.points[POINTS];
+        ub_set_string(&point->sweep, rows[i].drop ? "stride" : "ceiling");
+        assert_true(ub_constant_of(&steps, &gpu, &record.constants, &provides[0], &wanted, &point->time, &measured));
+        assert_true(fabs(measured.value - 1.28e14 / point->time.median) < 1);
+        assert_true(fabs(measured.lo - 1.28e14 / point->time.ci_hi) < 1);
+        assert_true(fabs(measured.hi - 1.28e14 / point->time.ci_lo) < 1);
+        assert_string_equal(measured.unit, "B/s");
+        if (rows[i].value > 0)
+            ub_constant_set(&record.constants, measured.name, rows[i].value * measured.value, rows[i].lo * measured.lo,
+                            rows[i].hi * measured.hi, measured.unit, "%s", measured.origin);
+        struct heard heard = {0};
+        struct ub_check_counts counts;
+        ub_check_record(&record, &counts, hear, &heard);
+        if (rows[i].says ? strstr(heard.all, rows[i].says) != heard.all : heard.count != 0)
+            fail_msg("wanted \"%s\", got:\n%s", rows[i].says ? rows[i].says : "nothing", heard.all);
+        ub_record_free(&record);
+    }
+    struct ub_record record;
+    make_record(&record, UB_MEASURED);
+    ub_constant_set(&record.constants, "other", 3, 1, 2, "ns", "made up");
+    struct heard heard = {0};
+    struct ub_check_counts counts;
+    assert_int_equal(ub_check_record(&record, &counts, hear, &heard), 1);
+    assert_non_null(strstr(heard.all, "other is 3, outside its own interval 1..2"));
     ub_record_free(&record);
 }
 
@@ -705,6 +824,7 @@ static void deviations_are_facts_not_problems(void **state)
     assert_int_equal(counts.deviating, 1);
     assert_int_equal(counts.estimates, 1);
     assert_int_equal(counts.not_tested, 1);
+    assert_int_equal(counts.uncounted, 3);
     assert_int_equal(counts.broken, 0);
     ub_record_free(&record);
 }
@@ -757,6 +877,8 @@ int main(void)
         cmocka_unit_test(every_card_of_the_table_comes_back),
         cmocka_unit_test(sound_records_pass),
         cmocka_unit_test(changes_are_named),
+        cmocka_unit_test(ticks_are_recomputed),
+        cmocka_unit_test(constants_come_from_their_points),
         cmocka_unit_test(measured_in_predicted_is_a_problem),
         cmocka_unit_test(what_this_build_lacks_is_untestable),
         cmocka_unit_test(deviations_are_facts_not_problems),

@@ -85,9 +85,9 @@ static void test_suites(void **state)
         size_t stride, offset, few;
     } rows[] = {
         {UB_SUITE_DEFAULT, 64, 0, 0},
-        {UB_SUITE_FULL, 64, 31, 0}, /* offset 0 stands in the sweep over strides already */
+        {UB_SUITE_FULL, 64, 32, 0}, /* stride 1 is also offset 0: each sweep has its baseline */
         {UB_SUITE_QUICK, 0, 0, 1},
-        {UB_SUITE_DEFAULT | UB_SUITE_QUICK, 64, 0, 0}, /* so does the one quick point */
+        {UB_SUITE_DEFAULT | UB_SUITE_QUICK, 64, 0, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ub_plan plan = {0};
@@ -97,6 +97,10 @@ static void test_suites(void **state)
         assert_int_equal(count_sweep(&plan, "offset"), rows[i].offset);
         assert_int_equal(count_sweep(&plan, "few"), rows[i].few);
         assert_int_equal(plan.count, rows[i].stride + rows[i].offset + rows[i].few);
+        /* What a sweep has already is not added to it again. */
+        const size_t count = plan.count;
+        assert_true(ub_plan_add(&plan, &entry, &gpu, rows[i].suite, NULL, 0, false, false, &err));
+        assert_int_equal(plan.count, count);
         ub_plan_free(&plan);
     }
 }

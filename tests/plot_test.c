@@ -805,13 +805,13 @@ static void test_law_follows_constants(void **state)
     assert_true(value[0] > 1.9 * value[1]);
 }
 
-/* A sweep's first point may stand in another sweep, because a plan holds a point once. */
-static void test_point_of_other_sweep(void **state)
+/* A point that stands in several sweeps is drawn once, as the chosen sweep measured it. */
+static void test_one_sweep_only(void **state)
 {
     (void)state;
     struct ub_record record;
     make_stride(&record); /* its stride=1 is also offset=0 */
-    for (int64_t offset = 1; offset < 8; offset++) {
+    for (int64_t offset = 0; offset < 8; offset++) {
         struct ub_point point = initial_point();
         point.values[OFFSET] = offset;
         add_point(&record, &strided, "offset", &point, 0.001);
@@ -1013,6 +1013,170 @@ static void test_hanging(void **state)
     remove_stand_in(&in);
 }
 
+/* A chart is written to a pipe or a device, never put in its place; a link is followed. */
+static void test_targets(void **state)
+{
+    (void)state;
+    static const char good[] = "printf '<?xml version=\"1.0\"?><svg></svg>\\n' > \"$out\"";
+    struct stand_in in;
+    struct ub_record record;
+    struct ub_error err = {0};
+    struct stat status;
+    struct ub_plot_options options = {.term = "svg", .keep_script = true};
+    char said[80] = "", target[160];
+    make_stride(&record);
+    make_stand_in(&in, good);
+    setenv("TMPDIR", in.folder, 1);
+    assert_int_equal(mkfifo(in.chart, 0600), 0);
+    const int reader = open(in.chart, O_RDONLY | O_NONBLOCK);
+    assert_true(ub_plot(&record, &options, in.chart, &err));
+    assert_true(read(reader, said, sizeof said - 1) > 0);
+    assert_string_equal(said, "<?xml version=\"1.0\"?><svg></svg>\n");
+    close(reader);
+    assert_int_equal(stat(in.chart, &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+    assert_int_equal(files_in(in.folder), 2);
+    unlink(in.chart);
+    /* The device that is always full: written into by way of a link of our own. */
+    assert_int_equal(symlink("/dev/full", in.chart), 0);
+    if (access("/dev/full", W_OK) == 0) {
+        assert_false(ub_plot(&record, &options, in.chart, &err));
+        assert_int_equal(err.status, UB_CANNOT_WRITE);
+        assert_non_null(strstr(err.text, "No space left"));
+        assert_int_equal(files_in(in.folder), 2);
+    }
+    unlink(in.chart);
+    /* The file behind a link is replaced, the link stays. */
+    snprintf(target, sizeof target, "%s/behind", in.folder);
+    fclose(fopen(target, "w"));
+    assert_int_equal(symlink("behind", in.chart), 0);
+    assert_false(ub_plot(&record, &options, in.chart, &err));
+    options = (struct ub_plot_options){.force = true};
+    assert_true(ub_plot(&record, &options, in.chart, &err));
+    assert_int_equal(lstat(in.chart, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat(target, &status), 0);
+    assert_int_equal(status.st_size, (off_t)strlen(said));
+    unlink(target);
+    assert_false(ub_plot(&record, &options, in.chart, &err)); /* now it hangs in the air */
+    assert_int_equal(err.status, UB_CANNOT_WRITE);
+    unsetenv("TMPDIR");
+    remove_stand_in(&in);
+    ub_record_free(&record);
+}
+
+static void test_check(void **state)
+{
+    (void)state;
+    struct stand_in in;
+    char script[160], missing[160];
+    make_stand_in(&in, "exit 1");
+    snprintf(script, sizeof script, "%s/chart.gp", in.folder);
+    snprintf(missing, sizeof missing, "%s/none/chart.svg", in.folder);
+    fclose(fopen(in.chart, "w"));
+    fclose(fopen(script, "w"));
+    char other[160];
+    snprintf(other, sizeof other, "%s/chart.png", in.folder);
+    const struct {
+        struct ub_plot_options options;
+        const char *path;
+        enum ub_status status; /* UB_OK: it could be drawn */
+        const char *part;
+    } rows[] = {
+        {{0}, in.chart, UB_CANNOT_WRITE, "chart.svg exists; --force overwrites it"},
+        {{.force = true}, in.chart, UB_OK, ""},
+        {{0}, other, UB_OK, ""},
+        {{.keep_script = true}, other, UB_CANNOT_WRITE, "chart.gp exists; --force overwrites it"},
+        {{.keep_script = true, .force = true}, other, UB_OK, ""},
+        {{.keep_script = true, .force = true, .term = "svg"}, script, UB_USAGE, "in the place of the chart"},
+        {{.keep_script = true}, "-", UB_OK, ""},
+        {{0}, missing, UB_CANNOT_WRITE, "none: No such file"},
+        {{.term = "svg", .force = true}, in.folder, UB_CANNOT_WRITE, "it is a folder"},
+        {{.term = "gif"}, other, UB_USAGE, "--term gif"},
+        {{0}, "a.gif", UB_USAGE, ".svg, .png, .pdf or .txt"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_error err = {0};
+        const bool good = ub_plot_check(&rows[i].options, rows[i].path, &err);
+        if (good != (rows[i].status == UB_OK) ||
+            (!good && (err.status != rows[i].status || !strstr(err.text, rows[i].part))))
+            fail_msg("row %zu: %d, status %d, \"%s\"", i, good, err.status, err.text);
+    }
+    struct ub_error err = {0};
+    struct ub_record record;
+    struct stat status;
+    make_stride(&record);
+    assert_false(ub_plot(&record, &(struct ub_plot_options){0}, in.chart, &err));
+    assert_false(ub_plot(&record, &(struct ub_plot_options){.keep_script = true}, other, &err));
+    assert_int_equal(stat(in.chart, &status) + stat(script, &status), 0);
+    assert_int_equal(status.st_size, 0);
+    assert_int_equal(files_in(in.folder), 3);
+    unlink(script);
+    remove_stand_in(&in);
+    ub_record_free(&record);
+}
+
+/* No value of a record makes a scale overflow, and the chart says which points lack one. */
+static void test_absurd(void **state)
+{
+    (void)state;
+    static const double values[] = {1e308, -1e308, 1e31, INFINITY};
+    static const char *const outputs[] = {"chart.svg", "chart.txt"};
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++)
+        for (size_t o = 0; o < 2; o++) {
+            struct ub_record record;
+            make_stride(&record);
+            for (size_t m = 0; m < record.points[4].metric_count; m++)
+                record.points[4].metrics[m].value = values[v];
+            record.points[5].metrics[0].value = 1e-310;
+            record.points[7].time.ci_hi = 1e308;
+            char *script = script_of(&record, &(struct ub_plot_options){0}, outputs[o]);
+            assert_non_null(strstr(script, "value out of any scale  (stride 5)"));
+            if (o == 0)
+                assert_int_equal(rows_of(script, "$dots"), 31);
+            drop_quoted(script);
+            assert_null(strstr(script, "inf"));
+            assert_null(strstr(script, "nan"));
+            assert_null(strstr(script, "e+2"));
+            assert_null(strstr(script, "e+3"));
+            free(script);
+            /* The same constant in the law. */
+            ub_constant_set(&record.constants, "dram_load_ceiling", 1e308, 0, 0, "B/s", "absurd");
+            script = script_of(&record, &(struct ub_plot_options){0}, outputs[o]);
+            drop_quoted(script);
+            assert_null(strstr(script, "inf"));
+            assert_null(strstr(script, "nan"));
+            assert_null(strstr(script, "e+2"));
+            assert_null(strstr(script, "e+3"));
+            free(script);
+            ub_record_free(&record);
+        }
+}
+
+/* A record's text in a message moves no cursor. */
+static void test_harmless_messages(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    make_stride(&record);
+    ub_set_string(&record.points[0].sweep, "a\033[2Jb\r\n");
+    ub_set_string(&record.points[1].sweep, "\033]0;title\a");
+    FILE *stream = fopen("/dev/null", "w");
+    assert_non_null(stream);
+    for (int foreign = 0; foreign < 2; foreign++) {
+        struct ub_error err = {0};
+        const struct ub_plot_options options = {.sweep = foreign ? NULL : "none"};
+        if (foreign) /* a word that the rule's axis does not have */
+            ub_set_string(&record.points[2].axes[OP].word, "\033[2Jload");
+        assert_false(ub_plot_script(stream, &record, &options, "a.svg", &err));
+        assert_true(strlen(err.text) > 10);
+        for (const char *c = err.text; *c; c++)
+            assert_true((unsigned char)*c >= 0x20);
+    }
+    fclose(stream);
+    ub_record_free(&record);
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -1035,7 +1199,8 @@ static void test_no_folder(void **state)
     make_stand_in(&in, "exit 1");
     assert_false(ub_plot(&record, &(struct ub_plot_options){0}, "/nonexistent/folder/chart.svg", &err));
     assert_int_equal(err.status, UB_CANNOT_WRITE);
-    assert_non_null(strstr(err.text, "/nonexistent/folder/chart.svg: No such file or directory"));
+    assert_non_null(
+        strstr(err.text, "/nonexistent/folder/chart.svg: the folder /nonexistent/folder: No such file or directory"));
     remove_stand_in(&in);
     ub_record_free(&record);
 }
@@ -1056,13 +1221,17 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_scripts),
         cmocka_unit_test(test_law_follows_constants),
-        cmocka_unit_test(test_point_of_other_sweep),
+        cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_nothing_to_draw),
         cmocka_unit_test(test_stand_ins),
         cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_harmless_messages),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_no_folder),
     };

@@ -247,6 +247,26 @@ static void test_faults(void **state)
     assert_false(ub_entry_check(&nothing, NULL));
 }
 
+/* What two rules cannot share. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct rule one, two;
+    struct ub_error err = {0};
+    make_rule(&one);
+    make_rule(&two);
+    const struct ub_entry entries[] = {{&one.micro, NULL}, {&two.micro, NULL}};
+    assert_false(ub_entries_check(2, entries, &err));
+    assert_string_equal(err.text, "rule fake stands twice in the list");
+    two.micro.name = "other";
+    two.provides[0].constant = "another_ceiling";
+    assert_false(ub_entries_check(2, entries, &err));
+    assert_int_equal(err.status, UB_INTERNAL);
+    assert_string_equal(err.text, "rules fake and other both provide dram_copy_ceiling");
+    two.provides[1].constant = "one_more_ceiling";
+    assert_true(ub_entries_check(2, entries, &err));
+}
+
 /* The rules of the program itself. */
 static void test_own_rules(void **state)
 {
@@ -290,8 +310,8 @@ static void test_find(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete),     cmocka_unit_test(test_faults), cmocka_unit_test(test_own_rules),
-        cmocka_unit_test(test_counter_keys), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_complete),  cmocka_unit_test(test_faults),       cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_own_rules), cmocka_unit_test(test_counter_keys), cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

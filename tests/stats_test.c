@@ -63,7 +63,6 @@ static void summaries_equal_scipy(void **state)
         expect(g->name, "drift", s.drift, g->drift);
         assert_int_equal(s.outliers, g->outliers);
         expect(g->name, "ub_median", ub_median(g->values, g->n), g->median);
-        expect(g->name, "ub_mad", ub_mad(g->values, g->n), g->mad);
         expect(g->name, "ub_kendall_order", ub_kendall_order(g->values, g->n), g->drift);
     }
 }
@@ -121,7 +120,6 @@ static void nothing_and_nan_give_nan(void **state)
         assert_int_equal(s.outliers, 0);
         assert_false(s.two_modes);
         assert_true(isnan(ub_median(bad, sizes[i])));
-        assert_true(isnan(ub_mad(bad, sizes[i])));
     }
     assert_true(isnan(ub_kendall_order(bad, COUNT(bad))));
     assert_true(isnan(ub_quantile_sorted(bad, 0, 0.5)));

@@ -4,6 +4,7 @@
  * record's own device and constants, and says what does not agree. It proves only
  * what was measured: a file without one exact counter is told so. */
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/cli/options.h"
 #include "harness/engine/law.h"
@@ -33,11 +34,12 @@ static const char *plural(size_t count)
 
 static void print_measured(const struct ub_check_counts *counts, const char *source)
 {
-    printf("%s; %zu exact counter%s tested, %zu broken", source, counts->counters, plural(counts->counters),
-           counts->broken);
     if (counts->counters == 0)
-        fputs(" (no law is proved by this file)", stdout);
-    else if (counts->not_tested > 0)
+        printf("%s; no exact counter was measured, so this file proves no law", source);
+    else
+        printf("%s; %zu exact counter%s tested, %zu broken", source, counts->counters, plural(counts->counters),
+               counts->broken);
+    if (counts->counters > 0 && counts->not_tested > 0)
         printf(" (%zu point%s without one)", counts->not_tested, plural(counts->not_tested));
     printf("; time holds at %zu point%s, deviates at %zu", counts->holding, plural(counts->holding), counts->deviating);
     if (counts->estimates > 0)
@@ -61,7 +63,19 @@ static void print_summary(const char *path, const struct ub_record *record, cons
     printf("; %zu problem%s\n", problems, plural(problems));
 }
 
-static enum outcome check_file(const char *path)
+/* What --counters require asks for: every exact counter of the laws, and at least one. */
+static size_t require_counters(const struct ub_check_counts *counts)
+{
+    char text[128];
+    if (counts->counters > 0 && counts->uncounted == 0)
+        return 0;
+    snprintf(text, sizeof text, "%zu exact counter%s tested, %zu not measured (--counters require)", counts->counters,
+             plural(counts->counters), counts->uncounted);
+    print_problem(NULL, text);
+    return 1;
+}
+
+static enum outcome check_file(const char *path, bool require)
 {
     struct ub_record record = {0};
     struct ub_error err = {0};
@@ -70,18 +84,33 @@ static enum outcome check_file(const char *path)
         return UNREADABLE;
     }
     struct ub_check_counts counts;
-    const size_t problems = ub_check_record(&record, &counts, print_problem, NULL);
+    size_t problems = ub_check_record(&record, &counts, print_problem, NULL);
+    problems += require ? require_counters(&counts) : 0;
     print_summary(path, &record, &counts, problems);
     ub_record_free(&record);
     return problems > 0 ? PROBLEMS : counts.untestable > 0 ? UNTESTABLE : SOUND;
+}
+
+/* A file has the counters that it has: only whether they must be there can be asked. */
+static bool read_counters(const char *text, bool *require, struct ub_error *err)
+{
+    static const char *const others[] = {"auto", "off", "0"};
+    *require = text && strcmp(text, "require") == 0;
+    bool known = !text || *require;
+    for (size_t i = 0; !known && i < sizeof others / sizeof others[0]; i++)
+        known = strcmp(text, others[i]) == 0;
+    return known || ub_fail(err, UB_USAGE, "check --counters %.60s: write require, auto or off", text);
 }
 
 /* A problem that was found weighs more than a file that could not be read. */
 enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err)
 {
     bool met[OUTCOMES] = {false};
+    bool require = false;
+    if (!read_counters(options->counters, &require, err))
+        return UB_USAGE;
     for (size_t i = 0; i < options->operand_count; i++)
-        met[check_file(options->operands[i])] = true;
+        met[check_file(options->operands[i], require)] = true;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         ub_fail(err, UB_CANNOT_WRITE, "cannot write to standard output");
         return UB_CANNOT_WRITE;

@@ -23,7 +23,7 @@ static const struct ub_axis quantity_axes[UB_VARY_QUANTITIES] = {
     [UB_VARY_SHARED] = {.name = "smem", .minimum = 0, .maximum = 1 << 20, .initial = "0"},
 };
 static const struct ub_axis barrier_axis = {.name = "barriers", .minimum = 0, .maximum = 16, .initial = "1"};
-static const struct ub_axis block_axis = {.name = "blocks", .minimum = 1, .maximum = 64};
+static const struct ub_axis want_axis = {.name = "want", .minimum = 1, .maximum = 64};
 
 struct question {
     char card[CARD_BYTES];
@@ -32,7 +32,7 @@ struct question {
     struct ub_values values[UB_VARY_QUANTITIES];
     size_t range_count;
     enum ub_occupancy_quantity ranges[2]; /* what varies: x, y */
-    int goal;                             /* --blocks; 0: one more than fit */
+    int goal;                             /* --want; 0: one more than fit */
 };
 
 /* ---- what is asked ------------------------------------------------------------ */
@@ -112,7 +112,7 @@ static bool make_question(const struct ub_options *options, struct question *que
         if (!parse_quantity(specs[i], (enum ub_occupancy_quantity)i, question, err))
             return false;
     return parse_number(options->barriers, &barrier_axis, &question->request.barriers, err) &&
-           parse_number(options->blocks, &block_axis, &question->goal, err) && resolve_card(options, question, err);
+           parse_number(options->want, &want_axis, &question->goal, err) && resolve_card(options, question, err);
 }
 
 /* ---- one launch: a row a resource ------------------------------------------------ */
@@ -384,6 +384,7 @@ static bool draw(const struct ub_options *options, const struct question *q, str
     const struct ub_plot_options plot = {.term = options->term,
                                          .dark = options->dark,
                                          .keep_script = options->keep_script,
+                                         .force = options->force,
                                          .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
     if (!ub_plot_occupancy(&chart, &plot, options->plot, err))
         return false;

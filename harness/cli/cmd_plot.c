@@ -32,6 +32,20 @@ static const char *choose_output(const struct ub_options *options, char *name, s
     return name_beside(options->operands[0], options->term, name, size, err) ? name : NULL;
 }
 
+/* All but gnuplot: whether there is something to draw, and where it would go. */
+static bool rehearse(const struct ub_record *record, const struct ub_plot_options *plot, const char *output,
+                     struct ub_error *err)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        return ub_fail(err, UB_INTERNAL, "cannot open /dev/null: %s", strerror(errno));
+    const bool ok = ub_plot_script(nowhere, record, plot, output, err);
+    fclose(nowhere);
+    if (ok)
+        printf("would draw %s\n", strcmp(output, "-") == 0 ? "to the terminal" : output);
+    return ok;
+}
+
 static bool draw(const struct ub_options *options, const struct ub_record *record, struct ub_error *err)
 {
     char name[PATH_BYTES];
@@ -46,8 +60,13 @@ static bool draw(const struct ub_options *options, const struct ub_record *recor
                                          .term = options->term,
                                          .dark = options->dark,
                                          .keep_script = options->keep_script,
+                                         .force = options->force,
                                          .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-    if (!output || !ub_plot(record, &plot, output, err))
+    if (!output || !ub_plot_check(&plot, output, err))
+        return false;
+    if (options->dry_run)
+        return rehearse(record, &plot, output, err);
+    if (!ub_plot(record, &plot, output, err))
         return false;
     if (strcmp(output, "-") != 0 && !options->quiet)
         fprintf(stderr, "ubench: wrote %s\n", output);

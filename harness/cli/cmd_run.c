@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "harness/cli/options.h"
+#include "harness/cli/run_paths.h"
 #include "harness/cli/target.h"
 #include "harness/contract/counters.h"
 #include "harness/engine/lock.h"
@@ -21,7 +22,7 @@
 #include "plots/render.h"
 #include "ub_version.h"
 
-enum { DEFAULT_ROUNDS = 30, QUICK_ROUNDS = 10, MAX_KEYS = 64, PATH_SIZE = 1024 };
+enum { DEFAULT_ROUNDS = 30, QUICK_ROUNDS = 10, MAX_KEYS = 64, LOSSES_SHOWN = 5 };
 /* One graph launch adds some 3 us to a sample: 2 ms keep that under 0.2 %. */
 static const double MIN_SAMPLE_NS = 2e6;
 
@@ -33,10 +34,9 @@ struct job {
     struct ub_run_request request;
     struct ub_record record;
     const char *keys[MAX_KEYS];
-    char *key_text;              /* owned copy of --counters KEY,KEY */
-    char record_path[PATH_SIZE]; /* "": none is written; "-": stdout */
-    char chart_path[PATH_SIZE];  /* "": none; "-": stdout */
-    char journal_path[PATH_SIZE + 16];
+    char *key_text; /* owned copy of --counters KEY,KEY */
+    struct ub_run_paths paths;
+    bool waited;    /* for another run to end: what the probe saw was that one */
     double drawn_s; /* progress */
 };
 
@@ -100,8 +100,13 @@ static bool take_keys(struct job *job, struct ub_error *err)
     request->counters = UB_COUNT_AUTO;
     if (!text || strcmp(text, "auto") == 0)
         return true;
-    if (strcmp(text, "off") == 0 || strcmp(text, "require") == 0) {
-        request->counters = text[0] == 'o' ? UB_COUNT_OFF : UB_COUNT_REQUIRE;
+    /* UBENCH_COUNTERS=0 is the switch that cupti/ knows as well. */
+    if (strcmp(text, "off") == 0 || strcmp(text, "0") == 0) {
+        request->counters = UB_COUNT_OFF;
+        return true;
+    }
+    if (strcmp(text, "require") == 0) {
+        request->counters = UB_COUNT_REQUIRE;
         return true;
     }
     job->key_text = strdup(text);
@@ -118,7 +123,7 @@ static bool take_keys(struct job *job, struct ub_error *err)
     return true;
 }
 
-/* ---- where it goes ------------------------------------------------------------ */
+/* ---- running ------------------------------------------------------------------ */
 
 static void timestamp(char *text, size_t size, const char *format)
 {
@@ -127,91 +132,6 @@ static void timestamp(char *text, size_t size, const char *format)
     gmtime_r(&now, &utc);
     strftime(text, size, format, &utc);
 }
-
-/* "out.json" and 1 -> "out-1.json": one file a GPU. */
-static void numbered(const char *path, size_t number, size_t count, char *out, size_t size)
-{
-    const char *dot = strrchr(path, '.');
-    const char *slash = strrchr(path, '/');
-    if (count == 1 || strcmp(path, "-") == 0)
-        snprintf(out, size, "%s", path);
-    else if (!dot || (slash && dot < slash))
-        snprintf(out, size, "%s-%zu", path, number);
-    else
-        snprintf(out, size, "%.*s-%zu%s", (int)(dot - path), path, number, dot);
-}
-
-static void replace_ending(const char *path, const char *ending, char *out, size_t size)
-{
-    const char *dot = strrchr(path, '.');
-    const char *slash = strrchr(path, '/');
-    int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
-    snprintf(out, size, "%.*s%s", stem, path, ending);
-}
-
-/* A time-stamped name in the current folder; two runs in one second get two names. */
-static void default_name(struct job *job, size_t number, size_t count)
-{
-    const struct ub_options *options = job->options;
-    const char *slug = job->target->gpu.slug ? job->target->gpu.slug : "gpu";
-    const char *rules = options->operand_count == 1 ? options->operands[0] : "rules";
-    char when[32];
-    char base[PATH_SIZE / 2];
-    char again[16] = "";
-    timestamp(when, sizeof when, "%Y%m%dT%H%M%SZ");
-    for (int i = 2; i < 100; i++) {
-        snprintf(base, sizeof base, "ubench-%.60s-%.40s%s-%s%s.json", rules, slug,
-                 job->target->measured ? "" : "-predicted", when, again);
-        numbered(base, number, count, job->record_path, sizeof job->record_path);
-        if (access(job->record_path, F_OK) != 0)
-            return;
-        snprintf(again, sizeof again, "-%d", i);
-    }
-}
-
-static void choose_paths(struct job *job, size_t number, size_t count)
-{
-    const struct ub_options *options = job->options;
-    if (options->output) {
-        numbered(options->output, number, count, job->record_path, sizeof job->record_path);
-    } else if (options->format == UB_FORMAT_HUMAN) {
-        default_name(job, number, count);
-    } else {
-        snprintf(job->record_path, sizeof job->record_path, "-");
-    }
-    if (options->plot)
-        numbered(options->plot, number, count, job->chart_path, sizeof job->chart_path);
-    else if (options->format == UB_FORMAT_HUMAN && strcmp(job->record_path, "-") != 0)
-        replace_ending(job->record_path, ".svg", job->chart_path, sizeof job->chart_path);
-    if (job->target->measured && strcmp(job->record_path, "-") != 0)
-        snprintf(job->journal_path, sizeof job->journal_path, "%s.part.jsonl", job->record_path);
-}
-
-/* Refuses now what would be refused after minutes of measuring. */
-static bool check_paths(struct job *job, struct ub_error *err)
-{
-    struct ub_options *options = job->options;
-    bool journal = job->journal_path[0] && access(job->journal_path, F_OK) == 0;
-    if (options->resume && !job->journal_path[0])
-        return ub_fail(err, UB_USAGE, "--resume needs -o FILE, the file of the run that was cut off");
-    if (options->resume && !journal && access(job->record_path, F_OK) == 0)
-        return ub_fail(err, UB_USAGE, "%s is complete: there is nothing to resume", job->record_path);
-    if (options->resume && !journal)
-        return ub_fail(err, UB_USAGE, "there is no %s to resume from", job->journal_path);
-    if (options->resume) {
-        options->force = true; /* the incomplete record is replaced */
-        return true;
-    }
-    if (journal && !options->force)
-        return ub_fail(err, UB_USAGE,
-                       "%s is left from a run that was cut off: --resume goes on with it, --force starts afresh",
-                       job->journal_path);
-    if (strcmp(job->record_path, "-") == 0 || job->record_path[0] == 0)
-        return true;
-    return ub_output_check(job->record_path, options->force, err);
-}
-
-/* ---- running ------------------------------------------------------------------ */
 
 static void message(void *user, const char *text)
 {
@@ -279,7 +199,7 @@ static void make_request(struct job *job)
     request->zeros = options->data && strcmp(options->data, "zeros") == 0;
     request->cold = options->cold;
     request->verbose = options->verbose;
-    request->journal = job->journal_path[0] ? job->journal_path : NULL;
+    request->journal = job->paths.journal[0] ? job->paths.journal : NULL;
     request->resume = options->resume;
     request->interrupted = &interrupted;
     request->message = message;
@@ -289,7 +209,7 @@ static void make_request(struct job *job)
 
 static void warn_of_card(struct job *job)
 {
-    if (job->target->other_processes > 0)
+    if (job->target->other_processes > 0 && !job->waited)
         ub_record_warn(&job->record, "other-processes", -1,
                        "%d other process(es) had a context on the GPU when the run began: times and DRAM counters may "
                        "be disturbed",
@@ -310,7 +230,7 @@ static bool hold_lock(struct job *job, struct ub_lock *lock, struct ub_error *er
     while (!ub_lock_try(lock, name, err)) {
         if (!said)
             message(NULL, "another run uses this GPU; waiting for it to end (Ctrl-C gives up)");
-        said = true;
+        said = job->waited = true;
         if (interrupted)
             return ub_fail(err, UB_INCOMPLETE, "interrupted while waiting for the GPU");
         usleep(100000);
@@ -342,6 +262,7 @@ static bool draw(struct job *job, const char *rule, const char *path, struct ub_
                                    .term = job->options->term,
                                    .dark = job->options->dark,
                                    .keep_script = job->options->keep_script,
+                                   .force = job->options->force,
                                    .columns = ub_terminal_columns()};
     if (!ub_plot(&job->record, &plot, path, err))
         return false;
@@ -358,16 +279,16 @@ static bool draw_all(struct job *job, struct ub_error *err)
         rules += i == 0 || job->plan.points[i].micro != job->plan.points[i - 1].micro;
     for (size_t i = 0; i < job->plan.count; i++) {
         const struct ub_micro *micro = job->plan.points[i].micro;
-        char path[PATH_SIZE + 64];
+        char path[UB_PATH_BYTES];
         char ending[96];
-        const char *dot = strrchr(job->chart_path, '.');
+        const char *dot = strrchr(job->paths.chart, '.');
         if (i > 0 && micro == job->plan.points[i - 1].micro)
             continue;
         snprintf(ending, sizeof ending, "-%.60s%.30s", micro->name, dot ? dot : "");
-        if (rules > 1 && strcmp(job->chart_path, "-") != 0)
-            replace_ending(job->chart_path, ending, path, sizeof path);
+        if (rules > 1 && strcmp(job->paths.chart, "-") != 0)
+            ub_replace_ending(job->paths.chart, ending, path, sizeof path);
         else
-            snprintf(path, sizeof path, "%s", job->chart_path);
+            snprintf(path, sizeof path, "%s", job->paths.chart);
         if (draw(job, micro->name, path, err))
             continue;
         if (job->options->plot)
@@ -379,24 +300,44 @@ static bool draw_all(struct job *job, struct ub_error *err)
     return true;
 }
 
+/* In formats for programs no table shows what was lost: say it on stderr. */
+static void say_losses(const struct job *job)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < job->record.point_count; i++) {
+        const struct ub_record_point *point = &job->record.points[i];
+        char label[256];
+        if (point->status != UB_POINT_FAILED && point->status != UB_POINT_TIMEOUT)
+            continue;
+        ub_point_label(point, label, sizeof label);
+        if (lost++ < LOSSES_SHOWN)
+            fprintf(stderr, "ubench: %s: %s: %s\n", label, ub_status_names[point->status],
+                    point->reason ? point->reason : "");
+    }
+    if (lost > LOSSES_SHOWN)
+        fprintf(stderr, "ubench: and %zu more points\n", lost - LOSSES_SHOWN);
+    if (job->request.counters == UB_COUNT_REQUIRE && job->record.run.counters)
+        fprintf(stderr, "ubench: counters: %s\n", job->record.run.counters);
+}
+
+/* The file first: a reader of stdout that goes away costs only what it did not read. */
 static bool write_all(struct job *job, struct ub_error *err)
 {
     const struct ub_options *options = job->options;
-    bool to_file = strcmp(job->record_path, "-") != 0;
-    if (options->format == UB_FORMAT_HUMAN) {
-        if (!ub_write_record(&job->record, UB_FORMAT_HUMAN, "-", options, err))
-            return false;
-        enum ub_format format = ub_format_of_path(job->record_path, UB_FORMAT_JSON);
-        if (to_file && !ub_write_record(&job->record, format, job->record_path, options, err))
-            return false;
-    } else if (!ub_write_record(&job->record, options->format, job->record_path, options, err)) {
+    const bool human = options->format == UB_FORMAT_HUMAN;
+    const bool to_file = strcmp(job->paths.record, "-") != 0;
+    const enum ub_format format = human ? ub_format_of_path(job->paths.record, UB_FORMAT_JSON) : options->format;
+    if (to_file && !ub_write_record(&job->record, format, job->paths.record, options, err))
         return false;
-    }
+    if (job->paths.journal[0] && job->record.run.complete)
+        unlink(job->paths.journal);
     if (to_file && !options->quiet)
-        fprintf(stderr, "ubench: record in %s\n", job->record_path);
-    if (job->journal_path[0] && job->record.run.complete)
-        unlink(job->journal_path);
-    return job->chart_path[0] == 0 || draw_all(job, err);
+        fprintf(stderr, "ubench: record in %s\n", job->paths.record);
+    if ((human || !to_file) && !ub_write_record(&job->record, options->format, "-", options, err))
+        return false;
+    if (!human)
+        say_losses(job);
+    return job->paths.chart[0] == 0 || draw_all(job, err);
 }
 
 /* ---- the dry run ---------------------------------------------------------------- */
@@ -433,6 +374,14 @@ static void dry_run(struct job *job)
     ub_record_free(&record);
 }
 
+/* Required counters that cannot be there are refused before anything else. */
+static bool check_required(const struct job *job, struct ub_error *err)
+{
+    if (job->target->measured || job->request.counters != UB_COUNT_REQUIRE)
+        return true;
+    return ub_fail(err, UB_NO_COUNTERS, "--counters require: nothing is measured here, so no counter can be read");
+}
+
 /* ---- under another tool ---------------------------------------------------------- */
 
 static bool launch_only(struct job *job, struct ub_error *err)
@@ -461,6 +410,16 @@ static void free_job(struct job *job)
     free(job->key_text);
 }
 
+/* Of several, 6 comes before 74 and 74 before 5 (DESIGN section 5). */
+static enum ub_status worse(enum ub_status a, enum ub_status b)
+{
+    static const enum ub_status order[] = {UB_WRONG_ANSWER, UB_CANNOT_WRITE, UB_INCOMPLETE};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a > b ? a : b;
+}
+
 static enum ub_status run_target(struct ub_options *options, struct ub_targets *targets, size_t index,
                                  struct ub_error *err)
 {
@@ -468,14 +427,11 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
     struct job job = {.options = options, .target = target};
     bool ok = take_keys(&job, err) && make_plan(&job, err);
     enum ub_status status = UB_OK;
-    size_t number = (size_t)target->ordinal;
-    size_t count = targets->count;
     if (ok && targets->note[0])
         fprintf(stderr, "ubench: %s\n", targets->note);
-    if (ok) {
-        choose_paths(&job, number, count);
+    ok = ok && ub_run_paths_choose(options, target, targets->count, &job.paths, err);
+    if (ok)
         make_request(&job);
-    }
     if (ok && options->dry_run) {
         dry_run(&job);
         free_job(&job);
@@ -487,7 +443,7 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
         free_job(&job);
         return status;
     }
-    ok = ok && check_paths(&job, err);
+    ok = ok && check_required(&job, err) && ub_run_paths_check(options, target, &job.paths, err);
     if (ok) {
         job.record.device = target->device;
         fill_run_info(&job);
@@ -498,8 +454,6 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
         char now[32];
         timestamp(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ");
         ub_set_string(&job.record.run.finished, now);
-        if (!target->measured)
-            job.record.run.complete = true;
         target->device = job.record.device; /* a worker may have replaced its strings */
     }
     if (ok) {
@@ -509,7 +463,7 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
     }
     free_job(&job);
     if (!ok)
-        return status == UB_WRONG_ANSWER ? status : err->status;
+        status = worse(status, err->status);
     return interrupted ? (enum ub_status)(128 + interrupted) : status;
 }
 
@@ -525,12 +479,14 @@ enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err)
     for (size_t i = 0; i < targets.count && !interrupted; i++) {
         for (size_t j = 0; j < options->axis_count; j++)
             options->axes[j].used = false;
-        enum ub_status status = run_target(options, &targets, i, err);
-        if (status > worst)
-            worst = status;
-        if (err->text[0])
-            break;
+        worst = worse(worst, run_target(options, &targets, i, err));
+        if (err->text[0] && targets.count > 1) { /* the other GPUs go on */
+            fprintf(stderr, "ubench: GPU %d: %s\n", targets.items[i].ordinal, err->text);
+            err->text[0] = 0;
+        }
     }
+    if (interrupted)
+        worst = (enum ub_status)(128 + interrupted);
     ub_targets_free(&targets);
     return worst;
 }

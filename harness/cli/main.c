@@ -65,7 +65,12 @@ static const int broken_pipe = 128 + SIGPIPE;
 static void print_error(const struct ub_error *err, const char *verb)
 {
     const bool help_on_verb = verb && strcmp(verb, "help") != 0;
-    fprintf(stderr, "ubench: %s\n", err->text);
+    fputs("ubench: ", stderr);
+    /* What a user typed or a file held may stand in the text: nothing of it reaches the
+     * terminal as a command. */
+    for (const char *c = err->text; *c; c++)
+        fputc((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c == 0x7F ? '?' : *c, stderr);
+    fputc('\n', stderr);
     if (err->status == UB_USAGE)
         fprintf(stderr, "try: ubench help%s%s\n", help_on_verb ? " " : "", help_on_verb ? verb : "");
 }

@@ -57,7 +57,7 @@ struct ub_options {
     /* metrics */
     const char *chip;
     /* occupancy */
-    const char *regs, *threads, *smem, *blocks, *barriers, *cc;
+    const char *regs, *threads, *smem, *want, *barriers, *cc;
 };
 
 /* Fills `options`. Fails with UB_USAGE and a text with a suggestion. A long option

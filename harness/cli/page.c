@@ -26,25 +26,37 @@ static int columns_of(const char *text, size_t length)
     return (int)ub_text_columns(word);
 }
 
+/* How much of a word goes on a line of `room` columns: all of it; of one that is wider
+ * than a line (a list of values) what ends with a comma or a bar and fits. */
+static size_t part_that_fits(const char *word, size_t length, int room)
+{
+    size_t part = length;
+    for (size_t i = 1; i < length && columns_of(word, length) > room; i++)
+        if ((word[i - 1] == ',' || word[i - 1] == '|') && (part == length || columns_of(word, i) <= room))
+            part = i;
+    return part;
+}
+
 /* One line of the text (up to a newline), wrapped; the cursor stands at `indent`. */
 static void wrap_line(FILE *stream, int indent, const char *line, size_t length)
 {
     const int width = ub_page_width();
-    int column = indent;
+    int column = indent, gap = 0;
     for (const char *at = line, *end = line + length; at < end;) {
         const char *space = memchr(at, ' ', (size_t)(end - at));
-        const size_t word = (size_t)((space ? space : end) - at);
-        const int columns = columns_of(at, word);
-        if (column > indent && column + 1 + columns > width) {
+        const size_t word = (size_t)((space ? space : end) - at), part = part_that_fits(at, word, width - indent);
+        const int columns = columns_of(at, part);
+        if (column > indent && column + gap + columns > width) {
             fprintf(stream, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
-            fputc(' ', stream);
-            column++;
+            fprintf(stream, "%*s", gap, "");
+            column += gap;
         }
-        fwrite(at, 1, word, stream);
+        fwrite(at, 1, part, stream);
         column += columns;
-        at += word;
+        at += part;
+        gap = part == word; /* no blank within a word */
         while (at < end && *at == ' ')
             at++;
     }
@@ -77,11 +89,13 @@ void ub_page_row(FILE *stream, int name_columns, const char *name, const char *t
 {
     const int indent = MARGIN + name_columns + GAP;
     const int columns = (int)ub_text_columns(name);
-    fprintf(stream, "%*s%s", MARGIN, "", name);
-    if (columns > name_columns)
-        fprintf(stream, "\n%*s", indent, "");
-    else
-        fprintf(stream, "%*s", indent - MARGIN - columns, "");
+    fprintf(stream, "%*s", MARGIN, "");
+    if (columns > name_columns) {
+        wrap_line(stream, MARGIN, name, strlen(name));
+        fprintf(stream, "%*s", indent, "");
+    } else {
+        fprintf(stream, "%s%*s", name, indent - MARGIN - columns, "");
+    }
     wrap(stream, indent, text);
 }
 

@@ -134,6 +134,8 @@ static bool resolve_default(struct ub_targets *targets, struct ub_error *err)
     struct ub_error why = {0};
     if (resolve_ordinal(0, targets, &why))
         return true;
+    if (why.status != UB_NO_DEVICE)
+        return ub_fail(err, why.status, "%s", why.text); /* a fault of the system is no missing GPU */
     snprintf(targets->note, sizeof targets->note,
              "nothing is measured: %s\nubench predicts for an NVIDIA H200 instead (another card: --device model:NAME)",
              why.text);

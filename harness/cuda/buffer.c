@@ -37,11 +37,13 @@ void ub_region_max(struct ub_region_sizes *sizes, const struct ub_region_sizes *
         sizes->zero_bytes = need->zero_bytes;
     if (need->output_bytes > sizes->output_bytes)
         sizes->output_bytes = need->output_bytes;
+    if (need->flush_bytes > sizes->flush_bytes)
+        sizes->flush_bytes = need->flush_bytes;
 }
 
 uint64_t ub_region_total(const struct ub_region_sizes *sizes)
 {
-    return sizes->random_bytes + sizes->zero_bytes + sizes->output_bytes + SCRATCH_BYTES;
+    return sizes->random_bytes + sizes->zero_bytes + sizes->output_bytes + rounded(sizes->flush_bytes) + SCRATCH_BYTES;
 }
 
 static void *at(ub_device_pointer pointer)
@@ -61,25 +63,39 @@ static bool fill(struct ub_arena *arena, ub_device_pointer where, uint64_t bytes
 }
 
 bool ub_arena_open(struct ub_arena *arena, struct ub_device *device, const struct ub_region_sizes *sizes, uint64_t seed,
-                   bool zeros, struct ub_error *err)
+                   struct ub_error *err)
 {
     *arena = (struct ub_arena){.device = device, .sizes = *sizes};
     uint64_t total = ub_region_total(sizes);
     int code = device->api.memory_allocate(&arena->base, total);
     if (code != 0) {
         arena->base = 0;
+        arena->out_of_memory = code == UB_CUDA_OUT_OF_MEMORY;
         ub_api_fail(&device->api, code, "cuMemAlloc", err);
         return ub_fail_in(err, "cannot allocate %llu MiB on the GPU", (unsigned long long)(total >> 20));
     }
     ub_device_pointer scratch = arena->base + total - SCRATCH_BYTES;
+    ub_device_pointer outputs = arena->base + sizes->random_bytes + sizes->zero_bytes;
     arena->results = at(scratch);
     arena->stamps = arena->results + UB_RESULT_WORDS;
-    return fill(arena, scratch, SCRATCH_BYTES, UB_FILL_ZERO, 0, err) &&
-           fill(arena, arena->base, sizes->random_bytes, zeros ? UB_FILL_ZERO : UB_FILL_RANDOM, seed, err) &&
+    return fill(arena, scratch, SCRATCH_BYTES, UB_FILL_ZERO, 0, err) && ub_arena_refill(arena, seed, false, err) &&
            fill(arena, arena->base + sizes->random_bytes, sizes->zero_bytes, UB_FILL_ZERO, 0, err) &&
-           fill(arena, arena->base + sizes->random_bytes + sizes->zero_bytes, sizes->output_bytes, UB_FILL_POISON, 0,
-                err) &&
+           fill(arena, outputs, sizes->output_bytes, UB_FILL_POISON, 0, err) &&
+           fill(arena, outputs + sizes->output_bytes, sizes->flush_bytes, UB_FILL_ZERO, 0, err) &&
            ub_device_synchronize(device, "filling device memory", err);
+}
+
+bool ub_arena_refill(struct ub_arena *arena, uint64_t seed, bool zeros, struct ub_error *err)
+{
+    return fill(arena, arena->base, arena->sizes.random_bytes, zeros ? UB_FILL_ZERO : UB_FILL_RANDOM, seed, err);
+}
+
+bool ub_arena_flush(struct ub_arena *arena, struct ub_error *err)
+{
+    const struct ub_region_sizes *sizes = &arena->sizes;
+    ub_device_pointer start = arena->base + sizes->random_bytes + sizes->zero_bytes + sizes->output_bytes;
+    int code = ub_runtime_read(at(start), sizes->flush_bytes, arena->results + UB_RESULT_CYCLES, arena->device->stream);
+    return code == 0 || ub_fail(err, UB_INCOMPLETE, "flushing the caches: %s", ub_runtime_error_name(code));
 }
 
 void ub_arena_close(struct ub_arena *arena)

@@ -12,12 +12,14 @@
 
 struct ub_region_sizes {
     uint64_t random_bytes, zero_bytes, output_bytes;
+    uint64_t flush_bytes; /* belongs to no point: read to empty the caches (cold) */
 };
 
 struct ub_arena {
     struct ub_device *device;
     ub_device_pointer base;
     struct ub_region_sizes sizes;
+    bool out_of_memory;          /* why ub_arena_open() failed */
     unsigned long long *results; /* device, UB_RESULT_WORDS words */
     unsigned long long *stamps;  /* device, two pairs of clock and globaltimer */
 };
@@ -27,10 +29,14 @@ struct ub_region_sizes ub_region_need(const struct ub_footprint *footprint);
 void ub_region_max(struct ub_region_sizes *sizes, const struct ub_region_sizes *need);
 uint64_t ub_region_total(const struct ub_region_sizes *sizes);
 
-/* Allocates and fills (seeded; `zeros` makes the inputs zero). UB_INCOMPLETE with
- * the driver's name where memory is out. */
+/* Allocates and fills (seeded). UB_INCOMPLETE with the driver's name; arena->out_of_memory
+ * says whether a smaller one may succeed. */
 bool ub_arena_open(struct ub_arena *arena, struct ub_device *device, const struct ub_region_sizes *sizes, uint64_t seed,
-                   bool zeros, struct ub_error *err);
+                   struct ub_error *err);
+/* Fills the random inputs again, as at the start, or with zeroes (--data zeros). */
+bool ub_arena_refill(struct ub_arena *arena, uint64_t seed, bool zeros, struct ub_error *err);
+/* Reads the flush region: nothing of a point is left in the caches. Asynchronous. */
+bool ub_arena_flush(struct ub_arena *arena, struct ub_error *err);
 void ub_arena_close(struct ub_arena *arena);
 
 /* Carves the buffers of a footprint out of the arena; false: it is too small. */

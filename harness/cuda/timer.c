@@ -81,8 +81,8 @@ static bool clocked(struct ub_timer_kit *kit, struct ub_timed *timed, uint64_t i
                     struct ub_error *err)
 {
     unsigned long long results[UB_RESULT_WORDS];
-    if (!ub_results_clear(kit->arena, err) || !timed->enqueue(timed->user, iterations, err) ||
-        !ub_results_read(kit->arena, results, err))
+    if ((kit->cold && !ub_arena_flush(kit->arena, err)) || !ub_results_clear(kit->arena, err) ||
+        !timed->enqueue(timed->user, iterations, err) || !ub_results_read(kit->arena, results, err))
         return false;
     *cycles = (double)results[UB_RESULT_CYCLES];
     return true;
@@ -97,7 +97,7 @@ static int launches_for(double wanted_ns, double launch_ns)
 
 static bool open_event(struct ub_timer_kit *kit, struct ub_timed *timed, double min_sample_ns, struct ub_error *err)
 {
-    const bool cold = kit->flush_bytes > 0;
+    const bool cold = kit->cold;
     double time_ns = 0;
     /* The second launch counts: the first pays for loading the module. */
     for (int i = 0; i < 2; i++)
@@ -109,11 +109,9 @@ static bool open_event(struct ub_timer_kit *kit, struct ub_timed *timed, double 
     for (;;) {
         if (!capture(kit, timed, timed->batch, &timed->graph, err))
             return false;
-        if (cold || timed->batch == MAX_BATCH)
-            break;
         if (!ub_timed_events(kit, timed, &time_ns, err) || !ub_timed_events(kit, timed, &time_ns, err))
             return false;
-        if (time_ns >= 0.9 * min_sample_ns)
+        if (cold || timed->batch == MAX_BATCH || time_ns >= 0.9 * min_sample_ns)
             break;
         int longer = launches_for(min_sample_ns, 0.95 * time_ns / timed->batch);
         ub_timed_close(kit, timed);
@@ -158,7 +156,12 @@ void ub_timed_close(struct ub_timer_kit *kit, struct ub_timed *timed)
 
 static bool stamp(struct ub_timer_kit *kit, unsigned long long *where, struct ub_error *err)
 {
-    int code = ub_runtime_stamp(where, kit->device->sms, kit->device->stream);
+    /* A stamp that did not come to SM 0 must not show the one of before. */
+    int code =
+        kit->device->api.set_async((ub_device_pointer)(uintptr_t)where, 0, 2 * sizeof *where, kit->device->stream);
+    if (code != 0)
+        return ub_api_fail(&kit->device->api, code, "cuMemsetD8Async", err);
+    code = ub_runtime_stamp(where, kit->device->sms, kit->device->stream);
     return code == 0 || ub_fail(err, UB_INCOMPLETE, "clock stamp: %s", ub_runtime_error_name(code));
 }
 
@@ -172,17 +175,16 @@ static bool stamped_clock(struct ub_timer_kit *kit, double *mhz, struct ub_error
         return false;
     double cycles = (double)(stamps[2] - stamps[0]);
     double ns = (double)(stamps[3] - stamps[1]);
-    *mhz = stamps[2] > stamps[0] && stamps[3] > stamps[1] ? cycles / ns * 1e3 : NAN;
+    bool both = stamps[0] > 0 && stamps[2] > stamps[0] && stamps[3] > stamps[1];
+    *mhz = both ? cycles / ns * 1e3 : NAN;
     return true;
 }
 
 static bool before_sample(struct ub_timer_kit *kit, struct ub_timed *timed, struct ub_error *err)
 {
-    if (kit->flush_bytes == 0)
-        return call(kit, kit->device->api.graph_launch(timed->warm_graph, kit->device->stream), "cuGraphLaunch", err);
-    int code = ub_runtime_read((const void *)(uintptr_t)kit->arena->base, kit->flush_bytes,
-                               kit->arena->results + UB_RESULT_CYCLES, kit->device->stream);
-    return code == 0 || ub_fail(err, UB_INCOMPLETE, "flushing the caches: %s", ub_runtime_error_name(code));
+    if (kit->cold)
+        return ub_arena_flush(kit->arena, err);
+    return call(kit, kit->device->api.graph_launch(timed->warm_graph, kit->device->stream), "cuGraphLaunch", err);
 }
 
 static bool sample_event(struct ub_timer_kit *kit, struct ub_timed *timed, struct ub_sample *sample,
@@ -222,7 +224,8 @@ static bool sample_clock(struct ub_timer_kit *kit, struct ub_timed *timed, struc
 static bool sample_host(struct ub_timer_kit *kit, struct ub_timed *timed, struct ub_sample *sample,
                         struct ub_error *err)
 {
-    if (!timed->enqueue(timed->user, 1, err) || !ub_device_synchronize(kit->device, "kernel", err))
+    bool ready = kit->cold ? ub_arena_flush(kit->arena, err) : timed->enqueue(timed->user, 1, err);
+    if (!ready || !ub_device_synchronize(kit->device, "kernel", err))
         return false;
     double start = host_now_ns();
     if (!timed->enqueue(timed->user, 1, err) || !ub_device_synchronize(kit->device, "kernel", err))

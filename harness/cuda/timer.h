@@ -16,7 +16,7 @@ struct ub_timer_kit {
     struct ub_device *device;
     struct ub_arena *arena;
     void *before, *after; /* events */
-    uint64_t flush_bytes; /* cold: read before each sample, 2 x L2; 0: hot */
+    bool cold;            /* the caches are flushed before each launch that is timed */
 };
 
 struct ub_timed {

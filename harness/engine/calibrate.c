@@ -87,8 +87,8 @@ static bool memcpy_bandwidth(struct ub_worker *worker, struct ub_error *err)
     uint64_t bytes = worker->arena.sizes.random_bytes;
     if (worker->arena.sizes.output_bytes < bytes)
         bytes = worker->arena.sizes.output_bytes;
-    if ((double)bytes < 4 * device->info.l2_bytes)
-        return true; /* would measure L2: say nothing */
+    if (!((double)bytes >= 4 * device->info.l2_bytes))
+        return true; /* would measure L2, or its size is not known: say nothing */
     double times[COPIES];
     ub_device_pointer to = worker->arena.base + worker->arena.sizes.random_bytes + worker->arena.sizes.zero_bytes;
     for (size_t i = 0; i < COPIES; i++) {
@@ -114,6 +114,7 @@ static bool memcpy_bandwidth(struct ub_worker *worker, struct ub_error *err)
 
 bool ub_calibrate(struct ub_worker *worker, struct ub_error *err)
 {
+    ub_warm_up(worker); /* at an idle clock everything below would be too long */
     return event_pairs(worker, err) && graph_node(worker, err) && globaltimer(worker, err) &&
            memcpy_bandwidth(worker, err);
 }

@@ -19,13 +19,10 @@
 
 /* Doubles go through decimal text; what they are computed from is exact. */
 static const double tolerance = 1e-9;
-/* The coarsest timer known ticks at 2 us; half of that is what an interval may be
- * widened by on either side. */
-static const double widest_half_tick_ns = 1000;
 
 struct checker {
     const struct ub_record *record;
-    const struct ub_record_point *point; /* the one being checked */
+    const struct ub_record_point *point; /* the one being checked; NULL: none, but the run */
     struct ub_gpu gpu;
     bool jit;
     struct ub_check_counts *counts;
@@ -36,8 +33,9 @@ struct checker {
 
 static void UB_PRINTF(2, 3) problem(struct checker *check, const char *format, ...)
 {
-    char label[512], what[1024], text[sizeof label + sizeof what + 2];
-    ub_point_label(check->point, label, sizeof label);
+    char label[512] = "constants", what[1024], text[sizeof label + sizeof what + 2];
+    if (check->point)
+        ub_point_label(check->point, label, sizeof label);
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
@@ -53,11 +51,6 @@ static bool same_within(double a, double b, double scale)
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
     return a == b || fabs(a - b) <= tolerance * fmax(scale, fmax(fabs(a), fabs(b)));
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static const char *text_or_null(const char *text)
@@ -80,14 +73,16 @@ static void compare_pairs(struct checker *check, const struct pair *pairs, size_
 
 /* ---- the summary from its samples ---------------------------------------- */
 
-/* The tick that the interval was widened by, read from the interval itself: by the
- * same amount on either side, else it is no tick and the ends will be reported. */
-static double tick_of(const struct ub_time *time, const struct ub_summary *plain)
+/* What the summary does not depend on can still be impossible. */
+static void check_samples(struct checker *check)
 {
-    const double below = plain->ci_lo - time->ci_lo, above = time->ci_hi - plain->ci_hi;
-    const double rounding = tolerance * fabs(plain->ci_hi);
-    const bool is_tick = below > rounding && below <= widest_half_tick_ns && fabs(below - above) <= rounding;
-    return is_tick ? below + above : 0;
+    const struct ub_time *time = &check->point->time;
+    if (time->batch < 1)
+        problem(check, "batch is %d: a sample has one launch at least", time->batch);
+    for (size_t i = 0; i < time->n; i++)
+        if (!isnan(time->samples[i].clock_mhz) && !(time->samples[i].clock_mhz > 0))
+            problem(check, "clock_mhz of sample %zu is %.12g: no clock stands still or runs backwards", i,
+                    time->samples[i].clock_mhz);
 }
 
 static void check_summary(struct checker *check)
@@ -100,11 +95,11 @@ static void check_summary(struct checker *check)
         problem(check, "its summary was not checked: out of memory");
         return;
     }
+    check_samples(check);
     for (size_t i = 0; i < time->n; i++)
         values[i] = time->samples[i].time_ns;
     struct ub_summary s;
-    ub_summarise(values, time->n, 0, &s);
-    ub_summarise(values, time->n, tick_of(time, &s), &s);
+    ub_summarise(values, time->n, ub_tick_of(&check->record->constants, check->point), &s);
     free(values);
     const struct pair pairs[] = {
         {"median", time->median, s.median, 0}, {"ci_lo", time->ci_lo, s.ci_lo, 0}, {"ci_hi", time->ci_hi, s.ci_hi, 0},
@@ -112,8 +107,7 @@ static void check_summary(struct checker *check)
         {"mad", time->mad, s.mad, s.median},   {"cv", time->cv, s.cv, 1},          {"drift", time->drift, s.drift, 1},
     };
     compare_pairs(check, pairs, sizeof pairs / sizeof pairs[0], "from its samples");
-    /* Without an interval the tick is not known, which decides on outliers. */
-    if (!isnan(s.ci_lo) && time->outliers != s.outliers)
+    if (time->outliers != s.outliers)
         problem(check, "outliers is %d in the record, %d from its samples", time->outliers, s.outliers);
 }
 
@@ -217,6 +211,12 @@ static bool test_measured(struct checker *check, const struct ub_record_counter 
     return true;
 }
 
+static bool is_uncounted(const struct checker *check, const struct ub_record_counter *fresh)
+{
+    return check->point->status == UB_POINT_OK && fresh->has_predicted && !fresh->has_measured &&
+           ub_counter_is_exact(fresh, check->jit);
+}
+
 /* A fresh point holds the counters of the record and then those that only the law has. */
 static void compare_counters(struct checker *check, const struct ub_record_point *fresh, bool predictions)
 {
@@ -224,6 +224,7 @@ static void compare_counters(struct checker *check, const struct ub_record_point
     for (size_t i = 0; i < fresh->counter_count; i++) {
         const struct ub_record_counter *now = &fresh->counters[i];
         const struct ub_record_counter *stored = ub_point_counter(check->point, now->key);
+        check->counts->uncounted += is_uncounted(check, now);
         if (!stored && predictions && now->has_predicted)
             problem(check, "the record lacks the counter %s, the law says %" PRIu64, now->key, now->predicted);
         if (!stored)
@@ -254,7 +255,7 @@ static void compare_terms(struct checker *check, const struct ub_record_point *f
     if (stored->term_count != fresh->term_count)
         problem(check, "the record has %zu terms of time, the law %zu", stored->term_count, fresh->term_count);
     for (size_t i = 0; i < stored->term_count && i < fresh->term_count; i++)
-        if (!same_text(stored->terms[i].name, fresh->terms[i].name) ||
+        if (!ub_same_text(stored->terms[i].name, fresh->terms[i].name) ||
             !same_within(stored->terms[i].time_ns, fresh->terms[i].time_ns, 0))
             problem(check, "the term %s is %.12g ns in the record, the law says %s %.12g ns", stored->terms[i].name,
                     stored->terms[i].time_ns, fresh->terms[i].name, fresh->terms[i].time_ns);
@@ -273,7 +274,7 @@ static void compare_time_law(struct checker *check, const struct ub_record_point
         const char *name, *stored, *fresh;
     } words[] = {{"the bottleneck", stored->bottleneck, fresh->bottleneck}, {"the level", stored->level, fresh->level}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!same_text(words[i].stored, words[i].fresh))
+        if (!ub_same_text(words[i].stored, words[i].fresh))
             problem(check, "%s is %s in the record, %s by the law", words[i].name, text_or_null(words[i].stored),
                     text_or_null(words[i].fresh));
 }
@@ -317,13 +318,34 @@ static void check_unmeasured(struct checker *check)
             problem(check, "%s is measured in a predicted record", check->point->counters[i].key);
 }
 
+/* A point that did not run to its end has a reason, and no values. */
+static void check_failed(struct checker *check)
+{
+    const struct ub_record_point *point = check->point;
+    const char *status = ub_status_names[point->status];
+    if (point->time.n > 0)
+        problem(check, "is %s, yet it has a measured time", status);
+    if (point->metric_count > 0)
+        problem(check, "is %s, yet it has the metric %s", status, point->metrics[0].key);
+    for (size_t i = 0; i < point->counter_count; i++)
+        if (point->counters[i].has_measured)
+            problem(check, "is %s, yet %s is measured", status, point->counters[i].key);
+}
+
 static const struct ub_micro *micro_of(const struct ub_record_point *point, struct ub_error *err)
 {
-    for (size_t i = 0; i < ub_entry_count; i++)
-        if (same_text(ub_entries[i].micro->name, point->rule))
-            return ub_entries[i].micro;
-    ub_fail(err, UB_BAD_DATA, "this build has no rule \"%s\"", text_or_null(point->rule));
-    return NULL;
+    const struct ub_entry *entry = point->rule ? ub_registry_find(point->rule, NULL) : NULL;
+    if (!entry)
+        ub_fail(err, UB_BAD_DATA, "this build has no rule \"%s\"", text_or_null(point->rule));
+    return entry ? entry->micro : NULL;
+}
+
+/* The card of a prediction is a row of the table; one from a file is not in the record. */
+static bool has_card(const struct ub_record *record, struct ub_error *err)
+{
+    if (record->source != UB_PREDICTED || (record->device.slug && ub_gpu_find(record->device.slug)))
+        return true;
+    return ub_fail(err, UB_BAD_DATA, "its card came from a file (--device model:FILE), which the record does not hold");
 }
 
 static void check_point(struct checker *check)
@@ -331,9 +353,11 @@ static void check_point(struct checker *check)
     check_summary(check);
     if (check->record->source == UB_PREDICTED)
         check_unmeasured(check);
+    else if (check->point->status == UB_POINT_FAILED || check->point->status == UB_POINT_SKIPPED)
+        check_failed(check);
     struct ub_error why = {0};
     struct ub_point point;
-    const struct ub_micro *micro = micro_of(check->point, &why);
+    const struct ub_micro *micro = has_card(check->record, &why) ? micro_of(check->point, &why) : NULL;
     if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
         check_law(check, micro, &point);
         return;
@@ -343,6 +367,77 @@ static void check_point(struct checker *check)
     check_without_law(check);
 }
 
+/* ---- constants ----------------------------------------------------------- */
+
+/* The point of the record that measured a constant; NULL: none did. */
+static const struct ub_record_point *point_of_constant(const struct ub_record *record, const struct ub_micro *micro,
+                                                       const struct ub_point *wanted)
+{
+    for (size_t i = 0; i < record->point_count; i++) {
+        const struct ub_record_point *point = &record->points[i];
+        struct ub_point values;
+        if (point->status == UB_POINT_OK && point->time.n > 0 && ub_same_text(point->sweep, "ceiling") &&
+            ub_same_text(point->rule, micro->name) && ub_point_from_record(micro, point, &values, NULL) &&
+            memcmp(values.values, wanted->values, micro->axis_count * sizeof values.values[0]) == 0)
+            return point;
+    }
+    return NULL;
+}
+
+static void compare_constant(struct checker *check, const struct ub_constant *stored, const struct ub_constant *fresh)
+{
+    char names[3][80];
+    const char *const ends[] = {"", ", lower end,", ", upper end,"};
+    for (size_t i = 0; i < 3; i++)
+        snprintf(names[i], sizeof names[i], "%s%s", fresh->name, ends[i]);
+    const struct pair pairs[] = {{names[0], stored->value, fresh->value, 0},
+                                 {names[1], stored->lo, fresh->lo, 0},
+                                 {names[2], stored->hi, fresh->hi, 0}};
+    compare_pairs(check, pairs, sizeof pairs / sizeof pairs[0], "by the point that measured it");
+    if (!ub_same_text(stored->origin, fresh->origin) || !ub_same_text(stored->unit, fresh->unit))
+        problem(check, "%s is in \"%s\", \"%s\", in the record; a point of it says \"%s\", \"%s\"", fresh->name,
+                stored->unit, stored->origin, fresh->unit, fresh->origin);
+}
+
+static void check_provided(struct checker *check, const struct ub_micro *micro, const struct ub_provides *provides)
+{
+    const struct ub_record *record = check->record;
+    const struct ub_constant *stored = ub_constant_find(&record->constants, provides->constant);
+    struct ub_point wanted;
+    if (!ub_point_parse(micro, provides->axes, &wanted, NULL))
+        return; /* ub_registry_check() has refused such a rule */
+    const struct ub_record_point *point =
+        record->source == UB_PREDICTED ? NULL : point_of_constant(record, micro, &wanted);
+    struct ub_constant fresh;
+    if (point && ub_constant_of(micro, &check->gpu, &record->constants, provides, &wanted, &point->time, &fresh)) {
+        if (stored)
+            compare_constant(check, stored, &fresh);
+        else
+            problem(check, "%s is missing, a point measured %.12g", fresh.name, fresh.value);
+        return;
+    }
+    char claim[sizeof stored->origin];
+    snprintf(claim, sizeof claim, "measured in this run: %s %s", micro->name, provides->axes);
+    if (stored && strcmp(stored->origin, claim) == 0)
+        problem(check, "%s is \"%s\", but the record has no such point", stored->name, stored->origin);
+}
+
+/* Constants that points of the record measured. Of the others only their effects can be
+ * checked: the tick in each interval, the rest in what the laws predict. */
+static void check_constants(struct checker *check)
+{
+    check->point = NULL;
+    for (size_t i = 0; i < check->record->constants.count; i++) {
+        const struct ub_constant *constant = &check->record->constants.items[i];
+        if (constant->value < constant->lo || constant->value > constant->hi)
+            problem(check, "%s is %.12g, outside its own interval %.12g..%.12g", constant->name, constant->value,
+                    constant->lo, constant->hi);
+    }
+    for (size_t i = 0; i < ub_entry_count; i++)
+        for (size_t j = 0; j < ub_entries[i].micro->provide_count; j++)
+            check_provided(check, ub_entries[i].micro, &ub_entries[i].micro->provides[j]);
+}
+
 size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
                        void *user)
 {
@@ -350,6 +445,7 @@ size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *c
         .record = record, .jit = record->run.jit == 1, .counts = counts, .report = report, .user = user};
     *counts = (struct ub_check_counts){.points = record->point_count};
     ub_gpu_of_record(record, &check.gpu);
+    check_constants(&check);
     for (size_t i = 0; i < record->point_count; i++) {
         check.point = &record->points[i];
         check_point(&check);

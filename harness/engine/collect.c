@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/contract/counters.h"
+#include "harness/engine/law.h"
 #include "harness/engine/run_private.h"
 #include "harness/engine/stats.h"
 
@@ -50,17 +51,10 @@ static void apply_static(struct ub_run *run, const struct ub_line *line)
     struct ub_record_point *point = &run->record->points[line->point];
     point->has_static = true;
     point->static_ = line->static_;
-    int card = run->record->device.cc_major * 10 + run->record->device.cc_minor;
-    if (line->static_.binary_version > 0 && card > 0)
-        run->record->run.jit = run->record->run.jit == 1 || line->static_.binary_version != card;
-}
-
-static const char *counter_unit(const char *key)
-{
-    for (size_t i = 0; i < ub_counters.key_count; i++)
-        if (strcmp(ub_counters.keys[i].key, key) == 0)
-            return ub_counters.keys[i].unit;
-    return NULL; /* a raw metric name */
+    /* Machine code from the build has the version it was compiled to; code that the driver
+     * made from PTX has the card's, and the PTX that it came from an older one. */
+    if (line->static_.binary_version > 0 && line->static_.ptx_version > 0)
+        run->record->run.jit = run->record->run.jit == 1 || line->static_.ptx_version != line->static_.binary_version;
 }
 
 static void apply_counter(struct ub_run *run, const struct ub_line *line)
@@ -68,7 +62,7 @@ static void apply_counter(struct ub_run *run, const struct ub_line *line)
     struct ub_record_point *point = &run->record->points[line->point];
     struct ub_record_counter *counter = (struct ub_record_counter *)(uintptr_t)ub_point_counter(point, line->key);
     if (!counter)
-        counter = ub_point_add_counter(point, line->key, counter_unit(line->key));
+        counter = ub_point_add_counter(point, line->key, ub_counter_unit(line->key));
     if (!counter)
         return;
     counter->has_measured = line->has_value;
@@ -92,6 +86,8 @@ static void apply_point(struct ub_run *run, const struct ub_line *line)
     }
     state->timed = true;
     point->status = line->status;
+    if (line->status == UB_POINT_FAILED)
+        start_over(run, (size_t)line->point); /* a wrong answer has no time */
     ub_set_string(&point->reason, line->text);
 }
 
@@ -167,6 +163,10 @@ void ub_run_mark_unfinished(struct ub_run *run)
 {
     for (size_t i = 0; i < run->record->point_count; i++) {
         struct ub_record_point *point = &run->record->points[i];
+        if (point->status == UB_POINT_OK && run->states[i].timed && point->time.n == 0) {
+            point->status = UB_POINT_FAILED;
+            ub_set_string(&point->reason, "the journal has no samples of this point");
+        }
         if (point->status != UB_POINT_OK || run->states[i].timed)
             continue;
         /* An interrupted point keeps the samples that it has; below six there is no interval. */
@@ -196,29 +196,11 @@ void ub_run_complete_counters(struct ub_run *run)
 
 void ub_run_take_constant(struct ub_run *run, const struct ub_planned *planned, const struct ub_record_point *point)
 {
-    const struct ub_provides *provides = planned->provides;
-    /* A shorter time is a larger rate: the interval's ends change places. */
-    const double times[] = {point->time.median, point->time.ci_hi, point->time.ci_lo};
-    double values[3] = {NAN, NAN, NAN};
-    char unit[16] = "";
-    for (size_t i = 0; i < 3; i++) {
-        struct ub_facts facts = {.gpu = run->request->gpu,
-                                 .constants = &run->record->constants,
-                                 .point = &planned->point,
-                                 .time_ns = times[i]};
-        struct ub_metrics metrics = {0};
-        planned->micro->metrics(&facts, &metrics);
-        for (size_t j = 0; j < metrics.count; j++)
-            if (strcmp(metrics.items[j].key, provides->metric) == 0) {
-                values[i] = metrics.items[j].value;
-                snprintf(unit, sizeof unit, "%s", metrics.items[j].unit);
-            }
-    }
-    double lo = fmin(values[1], values[2]);
-    double hi = fmax(values[1], values[2]);
-    if (isfinite(values[0]))
-        ub_constant_set(&run->record->constants, provides->constant, values[0], lo, hi, unit,
-                        "measured in this run: %s %s", planned->micro->name, provides->axes);
+    struct ub_constants *constants = &run->record->constants;
+    struct ub_constant one;
+    if (ub_constant_of(planned->micro, run->request->gpu, constants, planned->provides, &planned->point, &point->time,
+                       &one))
+        ub_constant_set(constants, one.name, one.value, one.lo, one.hi, one.unit, "%s", one.origin);
 }
 
 void ub_time_summarise(struct ub_time *time, double tick_ns, struct ub_summary *summary)
@@ -245,13 +227,6 @@ void ub_time_summarise(struct ub_time *time, double tick_ns, struct ub_summary *
 
 /* ---- the journal file --------------------------------------------------------- */
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* FNV-1a, 64 bit (Fowler, Noll, Vo): an identity, not a defence. */
 static uint64_t hashed(uint64_t hash, const void *bytes, size_t size)
 {
@@ -274,28 +249,31 @@ uint64_t ub_plan_hash(const struct ub_run_request *request)
     return hashed(hash, &request->cold, sizeof request->cold);
 }
 
-static bool same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* What of a journal's header is not as in this run; NULL: all agrees. */
 static const char *difference(const struct ub_run *run, const struct ub_line *header)
 {
     const struct ub_run_info *ours = &run->record->run;
     const char *our_plan = strrchr(ours->id ? ours->id : "", '-');
     const char *their_plan = strrchr(header->run.id ? header->run.id : "", '-');
-    if (!same(header->device.uuid, run->record->device.uuid))
-        return "the GPU";
-    if (!same(header->device.driver, run->record->device.driver))
-        return "the driver";
-    if (!same(header->run.version, ours->version) || !same(header->run.code_hash, ours->code_hash))
-        return "the version of ubench";
+    if (!ub_same_text(header->device.uuid, run->record->device.uuid))
+        return "the GPU is";
+    if (!ub_same_text(header->device.driver, run->record->device.driver))
+        return "the driver is";
+    if (!ub_same_text(header->run.version, ours->version) || !ub_same_text(header->run.code_hash, ours->code_hash))
+        return "the version of ubench is";
     if (header->run.seed != ours->seed)
-        return "the seed";
-    if (!same(our_plan, their_plan))
-        return "the axes, rules or options";
+        return "the seed is";
+    if (!ub_same_text(our_plan, their_plan))
+        return "the axes, rules or options are";
     return NULL;
+}
+
+/* What failed or warned then is tried again now. */
+static bool worth_replaying(const struct ub_line *line)
+{
+    if (line->type == UB_LINE_POINT)
+        return line->status == UB_POINT_OK || line->status == UB_POINT_SKIPPED;
+    return line->type != UB_LINE_ERROR && line->type != UB_LINE_WARNING;
 }
 
 /* Reads the lines of an earlier run; a header that disagrees refuses. Returns the
@@ -305,22 +283,28 @@ static bool read_back(struct ub_run *run, FILE *file, long *sound, struct ub_err
     char *text = NULL;
     size_t capacity = 0;
     ssize_t length;
-    bool first = true;
+    long number = 0;
     bool ok = true;
     *sound = 0;
-    while (ok && (length = getline(&text, &capacity, file)) > 0 && text[length - 1] == '\n') {
+    while (ok && (length = getline(&text, &capacity, file)) > 0) {
         struct ub_line line = {0};
-        if (!ub_line_parse(text, (size_t)length - 1, &line, NULL))
+        const bool whole = text[length - 1] == '\n';
+        const bool parsed = whole && ub_line_parse(text, (size_t)length - 1, &line, NULL);
+        number++;
+        if (!whole && text[0] == '{')
+            break; /* cut by a crash: the last one */
+        if (!parsed || (number == 1 && line.type != UB_LINE_HEADER)) {
+            ub_line_free(&line);
+            ok = ub_fail(err, UB_BAD_DATA, "%s: line %ld is not of a journal of ubench: nothing was changed",
+                         run->request->journal, number);
             break;
-        if (first && line.type != UB_LINE_HEADER)
-            ok = ub_fail(err, UB_BAD_DATA, "%s is not a journal of ubench", run->request->journal);
-        const char *what = first && ok ? difference(run, &line) : NULL;
+        }
+        const char *what = number == 1 ? difference(run, &line) : NULL;
         if (what)
-            ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s differs from that run; start afresh with --force",
+            ok = ub_fail(err, UB_USAGE, "cannot resume from %s: %s not as in that run; start afresh with --force",
                          run->request->journal, what);
-        if (ok && line.type != UB_LINE_ERROR)
+        if (ok && worth_replaying(&line))
             ub_run_apply(run, &line);
-        first = false;
         *sound += (long)length;
         ub_line_free(&line);
     }
@@ -352,6 +336,7 @@ bool ub_journal_open(struct ub_run *run, struct ub_error *err)
     run->journal = fopen(path, sound > 0 ? "r+e" : "we");
     if (!run->journal)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", path, strerror(errno));
+    flock(fileno(run->journal), LOCK_EX | LOCK_NB); /* says that this run is alive; harness/cli/run_paths.c asks */
     if (sound == 0)
         write_header(run);
     else if (ftruncate(fileno(run->journal), sound) != 0 || fseek(run->journal, 0, SEEK_END) != 0)
@@ -364,7 +349,7 @@ void ub_journal_add(struct ub_run *run, const struct ub_line *line)
     if (!run->journal)
         return;
     ub_line_write(run->journal, line, NULL);
-    double now = now_s();
+    double now = ub_now_s();
     if (now - run->journal_synced_s < SYNC_INTERVAL_S)
         return;
     fflush(run->journal);

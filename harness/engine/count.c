@@ -38,16 +38,31 @@ static void say_counter(const struct chunk *chunk, size_t range, const char *key
     ub_worker_say(chunk->worker, &line);
 }
 
+/* Kernels are loaded lazily, and loading inside a range would be counted. A point whose
+ * launch fails here is taken out, so that it does not cost the others their counters. */
+static bool load_kernels(struct chunk *chunk)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < chunk->count && !chunk->worker->broken; i++) {
+        struct ub_error err = {0};
+        struct ub_task *task = chunk->tasks[i];
+        chunk->tasks[kept] = task;
+        if (run_range(chunk, kept, &err))
+            kept++;
+        else
+            ub_task_fail(task, "count", &err);
+    }
+    chunk->count = kept;
+    return !chunk->worker->broken;
+}
+
 static bool count_chunk(struct chunk *chunk, struct ub_counter_session *session, struct ub_error *err)
 {
     struct ub_job *job = &chunk->worker->job;
     struct ub_counter_value *values = calloc(chunk->count * job->key_count + 1, sizeof *values);
     if (!values)
         return ub_fail(err, UB_INTERNAL, "out of memory");
-    /* Kernels are loaded lazily; loading inside a range would be counted. */
-    bool ok = true;
-    for (size_t i = 0; i < chunk->count && ok; i++)
-        ok = run_range(chunk, i, err);
+    bool ok = load_kernels(chunk) || ub_fail(err, UB_INCOMPLETE, "the GPU's context was lost");
     ok = ok && ub_counters.collect(session, chunk->count, run_range, chunk, values, err);
     for (size_t range = 0; range < chunk->count && ok; range++) {
         for (size_t key = 0; key < job->key_count; key++)

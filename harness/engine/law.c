@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +16,17 @@
 #include "harness/engine/plan.h"
 #include "harness/model/gpu.h"
 
-static const char *unit_of_counter(const char *key)
+const char *ub_counter_unit(const char *key)
 {
     for (size_t i = 0; i < ub_counters.key_count; i++)
         if (strcmp(ub_counters.keys[i].key, key) == 0)
             return ub_counters.keys[i].unit;
-    return "";
+    return NULL;
+}
+
+bool ub_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static struct ub_record_counter *counter_of(struct ub_record_point *record, const char *key)
@@ -28,7 +34,8 @@ static struct ub_record_counter *counter_of(struct ub_record_point *record, cons
     for (size_t i = 0; i < record->counter_count; i++)
         if (strcmp(record->counters[i].key, key) == 0)
             return &record->counters[i];
-    return ub_point_add_counter(record, key, unit_of_counter(key));
+    const char *unit = ub_counter_unit(key);
+    return ub_point_add_counter(record, key, unit ? unit : "");
 }
 
 static void apply_counter(const struct ub_law_counter *law, struct ub_record_point *record)
@@ -121,6 +128,19 @@ static void set_useful_bytes(struct ub_record_point *record)
         record->useful_bytes = round(useful->value * record->predicted_ns * 1e-9);
 }
 
+/* A point that measures a constant of the law (ub_micro.provides) agrees with it by
+ * construction: its time proves nothing. */
+static bool measures_a_constant(const struct ub_micro *micro, const struct ub_point *point)
+{
+    for (size_t i = 0; i < micro->provide_count; i++) {
+        struct ub_point source;
+        if (ub_point_parse(micro, micro->provides[i].axes, &source, NULL) &&
+            memcmp(source.values, point->values, micro->axis_count * sizeof source.values[0]) == 0)
+            return true;
+    }
+    return false;
+}
+
 void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
                   const struct ub_point *point, struct ub_record_point *record)
 {
@@ -135,6 +155,10 @@ void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
     for (size_t i = 0; i < law.term_count; i++)
         ub_point_add_term(record, law.terms[i].name, law.terms[i].time_ns);
     record->predicted_ns = law.time_ns;
+    if (measures_a_constant(micro, point)) {
+        law.tolerance = 0;
+        law.note = law.note ? law.note : "this point measures a constant of the law: its time is not tested";
+    }
     record->time_tolerance = law.tolerance > 0 ? law.tolerance : NAN;
     ub_set_string(&record->bottleneck, law.bottleneck);
     ub_set_string(&record->note, law.note);
@@ -210,6 +234,53 @@ void ub_law_judge(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
         record->residual = record->time.median / record->predicted_ns - 1;
     record->counter_verdict = ub_counter_verdict_of(record, jit);
     record->time_verdict = ub_time_verdict_of(record);
+}
+
+/* ---- what a measured time means ----------------------------------------- */
+
+double ub_tick_of(const struct ub_constants *constants, const struct ub_record_point *point)
+{
+    const double tick_ns = ub_constant_value(constants, "event_tick_ns");
+    if (point->timer != UB_TIMER_EVENT || !(tick_ns > 0))
+        return 0;
+    return tick_ns / (point->time.batch > 0 ? point->time.batch : 1);
+}
+
+/* The rule's metric `key` if a launch took `time_ns`; NULL: the rule gives none. */
+static const struct ub_metric *metric_at(const struct ub_micro *micro, const char *key, const struct ub_facts *facts,
+                                         struct ub_metrics *metrics)
+{
+    *metrics = (struct ub_metrics){0};
+    micro->metrics(facts, metrics);
+    for (size_t i = 0; i < metrics->count; i++)
+        if (strcmp(metrics->items[i].key, key) == 0)
+            return &metrics->items[i];
+    return NULL;
+}
+
+bool ub_constant_of(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
+                    const struct ub_provides *provides, const struct ub_point *point, const struct ub_time *time,
+                    struct ub_constant *out)
+{
+    const double times_ns[] = {time->median, time->ci_hi, time->ci_lo};
+    double values[3] = {NAN, NAN, NAN};
+    *out = (struct ub_constant){0};
+    for (size_t i = 0; i < 3; i++) {
+        const struct ub_facts facts = {.gpu = gpu, .constants = constants, .point = point, .time_ns = times_ns[i]};
+        struct ub_metrics metrics;
+        const struct ub_metric *metric = metric_at(micro, provides->metric, &facts, &metrics);
+        if (!metric)
+            return false;
+        values[i] = metric->value;
+        snprintf(out->unit, sizeof out->unit, "%s", metric->unit);
+    }
+    snprintf(out->name, sizeof out->name, "%s", provides->constant);
+    snprintf(out->origin, sizeof out->origin, "measured in this run: %s %s", micro->name, provides->axes);
+    out->value = values[0];
+    /* A shorter time is a larger rate: the interval's ends may have changed places. */
+    out->lo = fmin(values[1], values[2]);
+    out->hi = fmax(values[1], values[2]);
+    return isfinite(out->value);
 }
 
 /* ---- from a record back to the law's arguments --------------------------- */

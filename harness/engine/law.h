@@ -26,6 +26,21 @@ enum ub_counter_verdict ub_counter_verdict_of(const struct ub_record_point *reco
 enum ub_time_verdict ub_time_verdict_of(const struct ub_record_point *record); /* from residual and tolerance */
 bool ub_estimate_deviates(const struct ub_record_counter *counter);            /* false where one value is absent */
 
+/* The tick that the interval of a point's time is widened by, ns per launch: that of the
+ * record's events over the launches of a sample. 0: the timer has none, or it is not known. */
+double ub_tick_of(const struct ub_constants *constants, const struct ub_record_point *point);
+
+/* What a point measured of a constant that its rule provides, with interval and origin.
+ * False: the point has no value of that metric. */
+bool ub_constant_of(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
+                    const struct ub_provides *provides, const struct ub_point *point, const struct ub_time *time,
+                    struct ub_constant *out);
+
+/* The unit of a counter key; NULL: no such key (a raw metric name). */
+const char *ub_counter_unit(const char *key);
+/* Equal strings, or both absent. */
+bool ub_same_text(const char *a, const char *b);
+
 /* Adds a warning ("estimate") for each estimate of a judged point that lies
  * outside its tolerance. */
 void ub_law_warn_estimates(struct ub_record *record, size_t index);
@@ -39,8 +54,9 @@ bool ub_point_from_record(const struct ub_micro *micro, const struct ub_record_p
  * compares. Each problem is one call of `report` with one line that begins with
  * the point's label; returns their number. Problems: an exact counter whose measured
  * value is not the recomputed prediction; a stored prediction that differs from the
- * recomputed one; a stored verdict, summary (median, interval) or metric that its own
- * data contradict; a measured value in a predicted record. Doubles may differ by 1e-9.
+ * recomputed one; a stored verdict, summary (median, interval), metric or constant that
+ * the record's own data contradict; a measured value in a predicted record, or at a point
+ * that failed or was skipped. Doubles may differ by 1e-9.
  * A point of a rule, an axis or a word that this build lacks is untestable: its
  * summary and verdicts are checked from the record alone, its law is not. */
 struct ub_check_counts {
@@ -50,6 +66,7 @@ struct ub_check_counts {
     size_t holding;    /* points whose time is within the law's tolerance */
     size_t deviating;  /* points whose time is not (a fact, no problem) */
     size_t not_tested; /* points without any exact counter compared */
+    size_t uncounted;  /* exact counters that the law predicts, of points that ran, and nobody measured */
     size_t estimates;  /* estimated counters outside their tolerance (a fact, no problem) */
     size_t untestable; /* points that this build cannot recompute */
     char why[256];     /* why the first of those cannot be */

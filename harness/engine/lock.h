@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One run at a time on a GPU: two would disturb each other's times, and the
- * counters are exclusive. A lock file a GPU in the temporary folder; the kernel
+ * counters are exclusive. A lock file a GPU in /tmp (UBENCH_LOCK_DIR names another folder); the kernel
  * drops the lock when its holder ends, however it ends. */
 #ifndef UB_ENGINE_LOCK_H
 #define UB_ENGINE_LOCK_H

@@ -9,18 +9,30 @@
 
 #include "harness/cuda/runtime.h"
 #include "harness/engine/stats.h"
+#include "harness/engine/worker.h"
 #include "harness/engine/worker_private.h"
 
+/* Points that share their rounds. Each chunk is verified, timed, verified and done before
+ * the next: what a crash or a cut costs is one chunk. */
+enum { CHUNK = 64 };
 enum { EXTRA_ROUNDS = 10, MAX_ROUNDS = 100, MAX_REMEASURE = 3, PAUSE_US = 50000, WARM_WINDOWS = 100 };
 static const double CI_GOAL = 0.005;                    /* half width over median */
 static const double THROTTLE_SHARE = 0.95;              /* of the point's median clock */
 static const double STEADY_SHARE = 0.01;                /* three windows of equal clock */
 static const unsigned long long WARM_CYCLES = 40000000; /* about 20 ms a window */
 
-static void verify_all(struct ub_worker *worker, const char *when)
+/* A slice of the worker's tasks. */
+struct chunk {
+    struct ub_worker *worker;
+    struct ub_task *tasks;
+    size_t count;
+};
+
+static void verify_all(const struct chunk *chunk, const char *when)
 {
-    for (size_t i = 0; i < worker->task_count && !worker->broken; i++) {
-        struct ub_task *task = &worker->tasks[i];
+    struct ub_worker *worker = chunk->worker;
+    for (size_t i = 0; i < chunk->count && !worker->broken; i++) {
+        struct ub_task *task = &chunk->tasks[i];
         struct ub_error err = {0};
         if (!task->alive)
             continue;
@@ -31,7 +43,7 @@ static void verify_all(struct ub_worker *worker, const char *when)
         struct ub_line line = {.type = UB_LINE_VERIFY, .point = task->index, .ok = ok, .text = err.text};
         ub_worker_say(worker, &line);
         if (!ok) {
-            ub_fail_in(&err, err.status == UB_WRONG_ANSWER ? "wrong answer %s" : "%s", when);
+            ub_fail_in(&err, err.status == UB_WRONG_ANSWER ? UB_WRONG_ANSWER_WORDS " %s" : "%s", when);
             ub_task_fail(task, when, &err);
         }
     }
@@ -58,13 +70,15 @@ static void say_static(struct ub_task *task)
 
 /* Runs all SMs until three windows in a row show the same clock: the card then
  * has left its idle state. Says the clock that it settled at. */
-static void warm_up(struct ub_worker *worker)
+void ub_warm_up(struct ub_worker *worker)
 {
     double last = 0;
     int steady = 0;
     for (int i = 0; i < WARM_WINDOWS && steady < 3; i++) {
         unsigned long long stamps[4];
         struct ub_device *device = &worker->device;
+        /* A sign of life: an idle clock makes a window long. */
+        ub_worker_say(worker, &(struct ub_line){.type = UB_LINE_START, .point = -1, .phase = (char *)"warm-up"});
         ub_runtime_stamp(worker->arena.stamps, device->sms, device->stream);
         ub_runtime_spin(WARM_CYCLES, device->sms, device->stream);
         ub_runtime_stamp(worker->arena.stamps + 2, device->sms, device->stream);
@@ -81,10 +95,11 @@ static void warm_up(struct ub_worker *worker)
                        "the SM clock did not settle while warming up: times may drift; look at power and temperature");
 }
 
-static void open_timers(struct ub_worker *worker)
+static void open_timers(const struct chunk *chunk)
 {
-    for (size_t i = 0; i < worker->task_count && !worker->broken; i++) {
-        struct ub_task *task = &worker->tasks[i];
+    struct ub_worker *worker = chunk->worker;
+    for (size_t i = 0; i < chunk->count && !worker->broken; i++) {
+        struct ub_task *task = &chunk->tasks[i];
         struct ub_error err = {0};
         if (!task->alive)
             continue;
@@ -131,16 +146,17 @@ static bool take_sample(struct ub_task *task, struct ub_error *err)
 }
 
 /* Visits every wanted point once, in a fresh order. */
-static void do_round(struct ub_worker *worker, struct ub_random *random, size_t *order)
+static void do_round(const struct chunk *chunk, struct ub_random *random)
 {
+    size_t order[CHUNK];
     size_t count = 0;
-    for (size_t i = 0; i < worker->task_count; i++)
-        if (worker->tasks[i].alive && worker->tasks[i].wanted)
+    for (size_t i = 0; i < chunk->count; i++)
+        if (chunk->tasks[i].alive && chunk->tasks[i].wanted)
             order[count++] = i;
     ub_shuffle(random, order, count);
-    for (size_t i = 0; i < count && !worker->broken; i++) {
+    for (size_t i = 0; i < count && !chunk->worker->broken; i++) {
         struct ub_error err = {0};
-        struct ub_task *task = &worker->tasks[order[i]];
+        struct ub_task *task = &chunk->tasks[order[i]];
         if (!take_sample(task, &err))
             ub_task_fail(task, "time", &err);
     }
@@ -156,46 +172,72 @@ static bool too_wide(const struct ub_task *task)
 /* All points get `rounds` samples. Only those whose interval is still too wide get
  * more, always EXTRA_ROUNDS at once: a number of samples that depends on every
  * early look would spoil the interval's coverage. */
-static void do_rounds(struct ub_worker *worker)
+static void do_rounds(const struct chunk *chunk, struct ub_random *random)
 {
-    struct ub_random random;
-    size_t *order = malloc((worker->task_count + 1) * sizeof *order);
-    bool more = order != NULL;
+    struct ub_worker *worker = chunk->worker;
+    bool more = true;
     int rounds = worker->job.rounds;
-    ub_random_seed(&random, worker->job.seed);
-    for (size_t i = 0; i < worker->task_count; i++)
-        worker->tasks[i].wanted = true;
+    for (size_t i = 0; i < chunk->count; i++)
+        chunk->tasks[i].wanted = true;
     for (int done = 0; more && (done == 0 || done + rounds <= MAX_ROUNDS); rounds = EXTRA_ROUNDS) {
         for (int round = 0; round < rounds && !worker->broken; round++)
-            do_round(worker, &random, order);
+            do_round(chunk, random);
         done += rounds;
         bool wide = false;
-        for (size_t i = 0; i < worker->task_count; i++) {
-            struct ub_task *task = &worker->tasks[i];
+        for (size_t i = 0; i < chunk->count; i++) {
+            struct ub_task *task = &chunk->tasks[i];
             task->wanted = task->alive && too_wide(task);
             wide = wide || task->wanted;
         }
         more = wide && !worker->broken;
     }
-    free(order);
 }
 
-void ub_measure(struct ub_worker *worker)
+/* With --data zeros the answers are verified on random data all the same: zeroes would
+ * hide a wrong element. Only the timing sees the zeroes. */
+static void change_data(const struct chunk *chunk, bool zeros)
 {
-    verify_all(worker, "before timing");
-    for (size_t i = 0; i < worker->task_count && !worker->broken; i++)
-        if (worker->tasks[i].alive)
-            say_static(&worker->tasks[i]);
-    open_timers(worker);
+    struct ub_worker *worker = chunk->worker;
+    struct ub_error err = {0};
+    if (!worker->job.zeros || worker->broken || ub_arena_refill(&worker->arena, worker->job.seed, zeros, &err))
+        return;
+    for (size_t i = 0; i < chunk->count; i++)
+        if (chunk->tasks[i].alive)
+            ub_task_fail(&chunk->tasks[i], "time", &err);
+}
+
+static void measure_chunk(const struct chunk *chunk, struct ub_random *random)
+{
+    struct ub_worker *worker = chunk->worker;
+    verify_all(chunk, "before timing");
+    for (size_t i = 0; i < chunk->count && !worker->broken; i++)
+        if (chunk->tasks[i].alive)
+            say_static(&chunk->tasks[i]);
+    change_data(chunk, true);
+    open_timers(chunk);
     if (!worker->broken)
-        warm_up(worker);
-    do_rounds(worker);
-    verify_all(worker, "after timing");
+        ub_warm_up(worker);
+    do_rounds(chunk, random);
+    change_data(chunk, false);
+    verify_all(chunk, "after timing");
     if (!worker->broken) {
         ub_device_snapshot(&worker->device);
         ub_worker_say(worker, &(struct ub_line){.type = UB_LINE_DEVICE, .point = -1, .device = worker->device.info});
     }
-    for (size_t i = 0; i < worker->task_count; i++)
-        if (worker->tasks[i].alive && !worker->broken)
-            ub_task_end(&worker->tasks[i], "time", UB_POINT_OK, NULL);
+    for (size_t i = 0; i < chunk->count; i++) {
+        if (chunk->tasks[i].alive && !worker->broken)
+            ub_task_end(&chunk->tasks[i], "time", UB_POINT_OK, NULL);
+        ub_timed_close(&worker->kit, &chunk->tasks[i].timed); /* graphs of thousands of launches take memory */
+    }
+}
+
+void ub_measure(struct ub_worker *worker)
+{
+    struct ub_random random;
+    ub_random_seed(&random, worker->job.seed);
+    for (size_t from = 0; from < worker->task_count && !worker->broken; from += CHUNK) {
+        size_t left = worker->task_count - from;
+        struct chunk chunk = {.worker = worker, .tasks = worker->tasks + from, .count = left < CHUNK ? left : CHUNK};
+        measure_chunk(&chunk, &random);
+    }
 }

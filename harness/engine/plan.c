@@ -133,9 +133,10 @@ static size_t *find_slot(const struct seen *seen, const struct ub_plan *plan, co
     return &seen->slots[place];
 }
 
-/* All points of this rule that the plan has, ceilings aside; room for `more`. */
-static bool seen_init(struct seen *seen, const struct ub_plan *plan, const struct ub_micro *micro, size_t more,
-                      struct ub_error *err)
+/* All points of this rule and sweep that the plan has; room for `more`. A point may stand
+ * in several sweeps: each is a table and a chart of its own, which needs its baseline. */
+static bool seen_init(struct seen *seen, const struct ub_plan *plan, const struct ub_micro *micro, const char *sweep,
+                      size_t more, struct ub_error *err)
 {
     size_t slots = 16;
     while (slots < 2 * (plan->count + more))
@@ -144,7 +145,7 @@ static bool seen_init(struct seen *seen, const struct ub_plan *plan, const struc
     if (!seen->slots)
         return ub_fail(err, UB_INTERNAL, "out of memory");
     for (size_t i = 0; i < plan->count; i++)
-        if (plan->points[i].micro == micro && !plan->points[i].provides)
+        if (plan->points[i].micro == micro && strcmp(plan->points[i].sweep, sweep) == 0)
             *find_slot(seen, plan, micro, &plan->points[i].point) = i + 1;
     return true;
 }
@@ -230,7 +231,7 @@ static bool add_product(const struct addition *addition, const char *sweep, cons
     const uint64_t points = ub_ranges_points(micro, ranges);
     struct seen seen;
     if (!check_count(addition, sweep, ranges, points) || !reserve(addition, (size_t)points) ||
-        !seen_init(&seen, addition->plan, micro, (size_t)points, addition->err))
+        !seen_init(&seen, addition->plan, micro, sweep, (size_t)points, addition->err))
         return false;
     for (uint64_t i = 0; i < points; i++) {
         struct ub_point point;

@@ -31,9 +31,9 @@ enum { UB_PLAN_LIMIT = 10000 };
 
 /* Adds the points of one rule: the product of the axis options that it has (sweep
  * "command") or, where none applies, its named sweeps of `suite` (UB_SUITE_*). The
- * rule's first axis varies fastest. Points that stand in the plan already are not
- * added again. With `ceilings` the points of micro->provides come first, once; they
- * take no point out of a sweep. Fails with UB_USAGE: a bad range, more than
+ * rule's first axis varies fastest. Points that the plan has in the same sweep already are
+ * not added again; a point that several sweeps have stands in each, so that none lacks its
+ * baseline. With `ceilings` the points of micro->provides come first, once. Fails with UB_USAGE: a bad range, more than
  * UB_PLAN_LIMIT points without `force` (the message has the counts); the plan is
  * then as it was. */
 bool ub_plan_add(struct ub_plan *plan, const struct ub_entry *entry, const struct ub_gpu *gpu, unsigned suite,
@@ -55,6 +55,8 @@ uint64_t ub_ranges_points(const struct ub_micro *micro, const struct ub_values r
 const struct ub_entry *ub_registry_find(const char *name, struct ub_error *err);
 /* Refuses a rule with a missing part; the message names rule and part. Checks all of ub_entries. */
 bool ub_registry_check(struct ub_error *err);
+/* The same for a list of rules; also refuses two of one name, and two that provide one constant. */
+bool ub_entries_check(size_t count, const struct ub_entry *entries, struct ub_error *err);
 /* The same for one rule. */
 bool ub_entry_check(const struct ub_entry *entry, struct ub_error *err);
 

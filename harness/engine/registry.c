@@ -291,16 +291,34 @@ bool ub_entry_check(const struct ub_entry *entry, struct ub_error *err)
     return ub_fail_in(err, "rule %s is incomplete", micro->name);
 }
 
-bool ub_registry_check(struct ub_error *err)
+/* Of two rules that measure one constant, the last to run would silently decide. */
+static bool check_pair(const struct ub_micro *earlier, const struct ub_micro *later, struct ub_error *err)
 {
-    for (size_t i = 0; i < ub_entry_count; i++) {
-        if (!ub_entry_check(&ub_entries[i], err))
+    if (strcmp(earlier->name, later->name) == 0)
+        return ub_fail(err, UB_INTERNAL, "rule %s stands twice in the list", later->name);
+    for (size_t i = 0; i < earlier->provide_count; i++)
+        for (size_t j = 0; j < later->provide_count; j++)
+            if (strcmp(earlier->provides[i].constant, later->provides[j].constant) == 0)
+                return ub_fail(err, UB_INTERNAL, "rules %s and %s both provide %s", earlier->name, later->name,
+                               later->provides[j].constant);
+    return true;
+}
+
+bool ub_entries_check(size_t count, const struct ub_entry *entries, struct ub_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!ub_entry_check(&entries[i], err))
             return false;
         for (size_t j = 0; j < i; j++)
-            if (strcmp(ub_entries[i].micro->name, ub_entries[j].micro->name) == 0)
-                return ub_fail(err, UB_INTERNAL, "rule %s stands twice in the list", ub_entries[i].micro->name);
+            if (!check_pair(entries[j].micro, entries[i].micro, err))
+                return false;
     }
     return true;
+}
+
+bool ub_registry_check(struct ub_error *err)
+{
+    return ub_entries_check(ub_entry_count, ub_entries, err);
 }
 
 const struct ub_entry *ub_registry_find(const char *name, struct ub_error *err)

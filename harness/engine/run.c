@@ -15,6 +15,7 @@
 #include "harness/engine/run_private.h"
 #include "harness/engine/spawn.h"
 #include "harness/engine/stats.h"
+#include "harness/engine/worker.h"
 
 /* ---- the record before anything ran ---------------------------------------- */
 
@@ -55,6 +56,13 @@ static void add_plan(const struct ub_run_request *request, struct ub_record *rec
         add_planned(&request->plan->points[i], request->zeros, request->cold, request->gpu, record);
 }
 
+double ub_now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* ---- prediction ------------------------------------------------------------ */
 
 static void predict_point(const struct ub_run_request *request, size_t index, struct ub_record *record)
@@ -75,33 +83,41 @@ static void predict_point(const struct ub_run_request *request, size_t index, st
     ub_law_judge(planned->micro, request->gpu, &record->constants, &planned->point, false, UB_PREDICTED, point);
 }
 
+static bool fits(const struct ub_run_request *request, struct ub_record_point *point)
+{
+    char reason[160];
+    if (!(point->footprint_bytes > (double)request->gpu->memory_bytes))
+        return true;
+    snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %s has %.1f GiB",
+             point->footprint_bytes / 1073741824.0, request->gpu->slug ? request->gpu->slug : "the card",
+             (double)request->gpu->memory_bytes / 1073741824.0);
+    point->status = UB_POINT_SKIPPED;
+    ub_set_string(&point->reason, reason);
+    return false;
+}
+
 void ub_run_predict(const struct ub_run_request *request, struct ub_record *record)
 {
+    const double deadline_s = ub_now_s() + request->time_limit_s;
     record->source = UB_PREDICTED;
+    record->run.complete = true;
     ub_gpu_constants(request->gpu, &record->constants);
     add_plan(request, record);
     for (size_t i = 0; i < record->point_count; i++) {
         struct ub_record_point *point = &record->points[i];
-        if (point->status == UB_POINT_OK && point->footprint_bytes > (double)request->gpu->memory_bytes) {
-            point->status = UB_POINT_SKIPPED;
-            char reason[160];
-            snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %s has %.1f GiB",
-                     point->footprint_bytes / 1073741824.0, request->gpu->slug ? request->gpu->slug : "the card",
-                     (double)request->gpu->memory_bytes / 1073741824.0);
-            ub_set_string(&point->reason, reason);
+        if (point->status != UB_POINT_OK || !fits(request, point))
+            continue;
+        if ((request->interrupted && *request->interrupted) || ub_now_s() > deadline_s) {
+            record->run.complete = false;
+            point->status = UB_POINT_TIMEOUT;
+            ub_set_string(&point->reason, "not finished: interrupted, or over the time limit of the run");
+            continue;
         }
         predict_point(request, i, record);
     }
 }
 
 /* ---- workers --------------------------------------------------------------- */
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static bool interrupted(const struct ub_run *run)
 {
@@ -183,9 +199,9 @@ static void report_progress(struct ub_run *run, const struct ub_line *line)
 static void take_line(struct ub_run *run, struct ub_line *line)
 {
     if (line->type == UB_LINE_DEVICE && run->opened_s == 0)
-        run->opened_s = now_s();
-    if (line->type == UB_LINE_START && run->current < 0)
-        run->first_launch_s = now_s();
+        run->opened_s = ub_now_s();
+    if (line->type == UB_LINE_START && line->point >= 0 && run->current < 0)
+        run->first_launch_s = ub_now_s();
     if (line->type == UB_LINE_START && line->point >= 0)
         run->current = line->point;
     if (line->type == UB_LINE_SAMPLE || (line->type == UB_LINE_POINT && run->kind == UB_JOB_COUNT))
@@ -203,17 +219,17 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
     /* Opening the GPU and its first module takes seconds on some machines; a point's own
      * limit counts from its first line. */
     const double start_limit_s = 60;
-    double last = now_s();
+    double last = ub_now_s();
     bool ended = false;
     for (;;) {
         struct ub_line line = {0};
         enum ub_child_event event = ub_child_next(child, 50, &line);
-        if (now_s() > run->deadline_s)
+        if (ub_now_s() > run->deadline_s)
             run->out_of_time = true;
         if (interrupted(run))
             return WORKER_STOPPED;
         if (event == UB_CHILD_LINE) {
-            last = now_s();
+            last = ub_now_s();
             ended = ended || line.type == UB_LINE_END;
             take_line(run, &line);
             ub_line_free(&line);
@@ -222,8 +238,8 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
         if (event == UB_CHILD_ENDED)
             return ended ? WORKER_DONE : WORKER_DIED;
         double limit = run->current >= 0 ? run->request->point_timeout_s : start_limit_s;
-        if (event == UB_CHILD_QUIET && now_s() - last > limit)
-            return WORKER_HUNG;
+        if (event == UB_CHILD_QUIET && ub_now_s() - last > limit)
+            return ended ? WORKER_DONE : WORKER_HUNG;
     }
 }
 
@@ -237,6 +253,36 @@ static bool start_worker(struct ub_run *run, struct ub_child *child, const struc
     return ub_child_send(child, job, err);
 }
 
+static bool is_done(const struct ub_run *run, long point)
+{
+    const struct ub_state *state = &run->states[point];
+    return run->kind == UB_JOB_COUNT ? state->counted : state->timed;
+}
+
+/* A worker hung or died: the point that it was at is ended, or, where it was at none, the
+ * phase has an error. A worker that had answered for its point is only replaced. */
+static void blame(struct ub_run *run, enum outcome outcome, const char *how, const struct ub_error *err)
+{
+    char reason[256];
+    if (run->worker_error.text[0])
+        return; /* it has said why itself */
+    if (run->current >= 0 && is_done(run, run->current))
+        return;
+    if (run->current >= 0 && outcome == WORKER_HUNG) {
+        snprintf(reason, sizeof reason, "no answer within %g s (%s); the worker was ended",
+                 run->request->point_timeout_s, run->phase);
+        end_point(run, (size_t)run->current, UB_POINT_TIMEOUT, reason);
+    } else if (run->current >= 0) {
+        snprintf(reason, sizeof reason, "the worker ended early: %s", how);
+        end_point(run, (size_t)run->current, UB_POINT_FAILED, reason);
+    } else if (outcome == WORKER_HUNG) {
+        ub_fail(&run->worker_error, UB_INCOMPLETE, "the GPU could not be opened within a minute");
+    } else {
+        ub_fail(&run->worker_error, UB_INCOMPLETE, "the worker could not start: %s%s%s", how, err->text[0] ? ", " : "",
+                err->text);
+    }
+}
+
 /* One worker for all that is pending of a rule. Returns whether another one should
  * go on with the rest: each that ends early has ended at least one point. */
 static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct ub_error *err)
@@ -244,7 +290,6 @@ static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct 
     struct ub_job job = {0};
     struct ub_child child = {.lines = -1, .job = -1};
     char how[128];
-    char reason[1400];
     bool ok = make_job(run, micro, &job, err);
     size_t before = job.point_count;
     if (ok && before == 0) {
@@ -255,28 +300,11 @@ static bool one_worker(struct ub_run *run, const struct ub_micro *micro, struct 
     run->worker_error.text[0] = 0;
     ok = ok && start_worker(run, &child, &job, err);
     enum outcome outcome = ok ? listen(run, &child) : WORKER_DIED;
-    ub_child_reap(&child, outcome == WORKER_HUNG || outcome == WORKER_STOPPED, how, sizeof how);
-    bool again = false;
-    if (outcome == WORKER_HUNG && run->current >= 0) {
-        snprintf(reason, sizeof reason, "no answer within %g s (%s); the worker was ended",
-                 run->request->point_timeout_s, run->phase);
-        end_point(run, (size_t)run->current, UB_POINT_TIMEOUT, reason);
-        again = true;
-    } else if (outcome == WORKER_HUNG) {
-        ub_fail(&run->worker_error, UB_INCOMPLETE, "the GPU could not be opened within a minute");
-    } else if (outcome == WORKER_DIED && run->current >= 0 && !run->worker_error.text[0]) {
-        if (run->record->points[run->current].status == UB_POINT_OK) {
-            snprintf(reason, sizeof reason, "the worker ended early: %s", how);
-            end_point(run, (size_t)run->current, UB_POINT_FAILED, reason);
-        }
-        again = true;
-    } else if (outcome == WORKER_DIED && !run->worker_error.text[0]) {
-        ub_fail(&run->worker_error, UB_INCOMPLETE, "the worker could not start: %s%s%s", how, err->text[0] ? ", " : "",
-                err->text);
-    }
+    ub_child_reap(&child, outcome != WORKER_DIED, how, sizeof how);
+    if (outcome != WORKER_STOPPED && outcome != WORKER_DONE)
+        blame(run, outcome, how, err);
     /* A worker that leaves as much undone as it found would be started for ever. */
-    if (again && pending(run, micro, job.indices) >= before)
-        again = false;
+    bool again = !run->worker_error.text[0] && pending(run, micro, job.indices) < before;
     ub_job_free(&job);
     return again;
 }
@@ -297,7 +325,7 @@ static void say_duration(struct ub_run *run, const struct ub_micro *micro)
     char text[256];
     double start = run->phase_start_s;
     snprintf(text, sizeof text, "%s: %s took %.2f s (GPU open after %.2f s, first launch after %.2f s)", micro->name,
-             doing[run->kind], now_s() - start, run->opened_s - start, run->first_launch_s - start);
+             doing[run->kind], ub_now_s() - start, run->opened_s - start, run->first_launch_s - start);
     say(run, text);
 }
 
@@ -312,15 +340,15 @@ static void phase(struct ub_run *run, const struct ub_micro *micro, enum ub_job_
         run->steps_total *= (size_t)run->request->rounds;
     free(indices);
     struct ub_error err = {0};
-    run->phase_start_s = now_s();
+    run->phase_start_s = ub_now_s();
     run->opened_s = run->first_launch_s = 0;
     while (!interrupted(run) && one_worker(run, micro, &err)) {
     }
     if (run->request->verbose)
         say_duration(run, micro);
     /* A counter phase that fails leaves the times as they are. */
-    if (kind == UB_JOB_TIME && !interrupted(run) && run->worker_error.text[0])
-        fail_pending(run, micro, run->worker_error.text);
+    if (kind == UB_JOB_TIME && !interrupted(run))
+        fail_pending(run, micro, run->worker_error.text[0] ? run->worker_error.text : "no worker came to this point");
     if (kind == UB_JOB_COUNT && run->worker_error.text[0])
         ub_run_no_counters(run, run->worker_error.text);
 }
@@ -344,15 +372,31 @@ static void warn_of_samples(struct ub_record *record, size_t index, const struct
                        time->n);
 }
 
+/* A worker flags a slow clock against the samples before it; here all are known, so the
+ * first few are judged as well. */
+static void flag_throttled(struct ub_time *time)
+{
+    const double share = 0.95;
+    double *clocks = malloc(time->n * sizeof *clocks);
+    size_t count = 0;
+    for (size_t i = 0; clocks && i < time->n; i++)
+        if (!isnan(time->samples[i].clock_mhz))
+            clocks[count++] = time->samples[i].clock_mhz;
+    double limit = count > 0 ? share * ub_median(clocks, count) : 0;
+    for (size_t i = 0; count > 0 && i < time->n; i++)
+        if (time->samples[i].clock_mhz < limit)
+            time->samples[i].flags |= UB_FLAG_THROTTLED;
+    free(clocks);
+}
+
 static void summarise(struct ub_run *run, size_t index)
 {
     struct ub_record_point *point = &run->record->points[index];
     struct ub_summary summary;
     if (point->time.n == 0)
         return;
-    double tick = point->timer == UB_TIMER_EVENT ? ub_constant_value(&run->record->constants, "event_tick_ns") : 0;
-    int batch = point->time.batch > 0 ? point->time.batch : 1;
-    ub_time_summarise(&point->time, tick > 0 ? tick / batch : 0, &summary);
+    flag_throttled(&point->time);
+    ub_time_summarise(&point->time, ub_tick_of(&run->record->constants, point), &summary);
     warn_of_samples(run->record, index, &summary);
 }
 
@@ -409,7 +453,7 @@ bool ub_run_measure(const struct ub_run_request *request, struct ub_record *reco
         free(run.states);
         return ub_fail(err, UB_INTERNAL, "out of memory");
     }
-    run.deadline_s = now_s() + request->time_limit_s;
+    run.deadline_s = ub_now_s() + request->time_limit_s;
     if (!ub_journal_open(&run, err)) {
         free(run.states);
         return false;
@@ -434,10 +478,15 @@ bool ub_run_measure(const struct ub_run_request *request, struct ub_record *reco
     record->run.complete = !interrupted(&run);
     if (run.out_of_time)
         say(&run, "the time limit of the run is over (--time-limit): what is missing can be done with --resume");
-    bool ok = ub_journal_close(&run, err);
+    /* The record is whole without its journal: a full disk costs only --resume. */
+    struct ub_error journal = {0};
+    if (!ub_journal_close(&run, &journal)) {
+        say(&run, journal.text);
+        ub_record_warn(record, "journal", -1, "%s; the run cannot be resumed", journal.text);
+    }
     free(run.states);
     free(run.no_counters);
-    return ok;
+    return true;
 }
 
 bool ub_run_launch(const struct ub_run_request *request, struct ub_record *record, size_t *launched,
@@ -467,7 +516,8 @@ enum ub_status ub_run_status(const struct ub_record *record, enum ub_counter_mod
     bool missing = false;
     for (size_t i = 0; i < record->point_count; i++) {
         const struct ub_record_point *point = &record->points[i];
-        if (point->status == UB_POINT_FAILED && point->reason && strstr(point->reason, "wrong answer"))
+        if (point->status == UB_POINT_FAILED && point->reason &&
+            strncmp(point->reason, UB_WRONG_ANSWER_WORDS, strlen(UB_WRONG_ANSWER_WORDS)) == 0)
             return UB_WRONG_ANSWER;
         incomplete = incomplete || point->status == UB_POINT_FAILED || point->status == UB_POINT_TIMEOUT;
         for (size_t j = 0; j < point->counter_count; j++)
@@ -510,10 +560,10 @@ bool ub_run_probe(int ordinal, bool counters, struct ub_probe *probe, struct ub_
     char how[128];
     bool found = false;
     bool over = false;
-    double start = now_s();
+    double start = ub_now_s();
     *probe = (struct ub_probe){.other_processes = -1};
     bool ok = ub_child_start(&child, NULL, &job, err);
-    while (ok && !over && now_s() - start < 60) {
+    while (ok && !over && ub_now_s() - start < 60) {
         struct ub_line line = {0};
         enum ub_child_event event = ub_child_next(&child, 500, &line);
         over = event == UB_CHILD_ENDED;
@@ -523,10 +573,14 @@ bool ub_run_probe(int ordinal, bool counters, struct ub_probe *probe, struct ub_
         take_probe_line(probe, &line, &found, &said);
         ub_line_free(&line);
     }
-    ub_child_reap(&child, !over, how, sizeof how);
+    int exit_code = ub_child_reap(&child, !over, how, sizeof how);
     if (found)
         return true;
     if (said.text[0])
         return ub_fail(err, said.status, "%s", said.text);
-    return ok ? ub_fail(err, UB_NO_DEVICE, "the GPU did not answer (the worker ended with %s)", how) : false;
+    if (!ok)
+        return false;
+    /* A worker that could not even start is a fault of this system, not a missing GPU. */
+    enum ub_status status = exit_code == UB_INTERNAL ? UB_INTERNAL : UB_NO_DEVICE;
+    return ub_fail(err, status, "the GPU did not answer (the worker ended with %s)", how);
 }

@@ -35,6 +35,9 @@ struct ub_run {
     bool out_of_time;
 };
 
+/* Monotonic seconds. */
+double ub_now_s(void);
+
 /* Opens request->journal: new, or read first (resume) and then appended to. */
 bool ub_journal_open(struct ub_run *run, struct ub_error *err);
 void ub_journal_add(struct ub_run *run, const struct ub_line *line);

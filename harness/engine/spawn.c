@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { JOB_PIPE_BYTES = 1 << 20 };
+
 /* In the child: nothing but system calls between fork and exec. */
 static void become_worker(int job, int lines, pid_t parent, const char *kind)
 {
@@ -57,6 +59,8 @@ bool ub_child_spawn(struct ub_child *child, const char *kind, struct ub_error *e
         close(job_pipe[1]);
         return ub_fail(err, UB_INTERNAL, "pipe: %s", strerror(errno));
     }
+    /* A job of 10,000 points fits in, so that a worker that does not read cannot hold us. */
+    fcntl(job_pipe[1], F_SETPIPE_SZ, JOB_PIPE_BYTES);
     pid_t parent = getpid();
     child->pid = fork();
     if (child->pid == 0)
@@ -111,8 +115,10 @@ enum ub_child_event ub_child_next(struct ub_child *child, int timeout_ms, struct
             return UB_CHILD_QUIET;
         if (ready < 0)
             return UB_CHILD_INTERRUPTED;
-        if (!room(child))
+        if (!room(child)) {
+            kill(child->pid, SIGKILL); /* out of memory: it could not be listened to */
             return UB_CHILD_ENDED;
+        }
         ssize_t got = read(child->lines, child->buffer + child->used, child->capacity - child->used);
         if (got < 0 && errno == EINTR)
             return UB_CHILD_INTERRUPTED;
@@ -123,7 +129,7 @@ enum ub_child_event ub_child_next(struct ub_child *child, int timeout_ms, struct
     return UB_CHILD_LINE;
 }
 
-void ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
+int ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
 {
     int status = 0;
     snprintf(how, size, "not started");
@@ -142,5 +148,7 @@ void ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size)
     if (child->lines >= 0)
         close(child->lines);
     free(child->buffer);
+    bool exited = child->pid > 0 && WIFEXITED(status);
     *child = (struct ub_child){.lines = -1, .job = -1};
+    return exited ? WEXITSTATUS(status) : -1;
 }

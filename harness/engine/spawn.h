@@ -35,7 +35,8 @@ bool ub_child_send(struct ub_child *child, const struct ub_job *job, struct ub_e
 /* Both. */
 bool ub_child_start(struct ub_child *child, const char *kind, const struct ub_job *job, struct ub_error *err);
 enum ub_child_event ub_child_next(struct ub_child *child, int timeout_ms, struct ub_line *line);
-/* Waits for the end (after `kill`, if asked) and says how it ended: "exit code 3", "signal 11 (Segmentation fault)". */
-void ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size);
+/* Waits for the end (after `kill`, if asked) and says how it ended: "exit code 3", "signal 11 (Segmentation fault)".
+ * Returns its exit code, or -1 for a signal. */
+int ub_child_reap(struct ub_child *child, bool kill_it, char *how, size_t size);
 
 #endif

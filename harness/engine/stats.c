@@ -73,11 +73,6 @@ static double mad_around(const double *values, size_t n, double median)
     return mad;
 }
 
-double ub_mad(const double *values, size_t n)
-{
-    return mad_around(values, n, ub_median(values, n));
-}
-
 /* The number of values below the true median is binomial (n, 1/2); the interval
  * from rank l to rank n + 1 - l covers the median if that number is in l .. n - l.
  * The sum starts at the middle, which does not underflow for any n. */

@@ -13,8 +13,6 @@
 /* Quantile of a sorted array, type 7 (numpy's and R's default); p in 0..1. */
 double ub_quantile_sorted(const double *sorted, size_t n, double p);
 double ub_median(const double *values, size_t n);
-/* Median absolute deviation from the median x 1.4826. */
-double ub_mad(const double *values, size_t n);
 /* Ranks (1-based) of the distribution-free 95 % interval of the median and its true
  * coverage; false below n = 6, where none exists. */
 bool ub_median_ci_ranks(size_t n, size_t *lower, size_t *upper, double *coverage);
@@ -23,8 +21,8 @@ double ub_kendall_order(const double *values, size_t n);
 
 struct ub_summary {
     size_t n;
-    double median, ci_lo, ci_hi, min, p05, p95, mad, cv, drift;
-    int outliers;               /* beyond 5 scaled MADs, and by more than one tick */
+    double median, ci_lo, ci_hi, min, p05, p95, mad, cv, drift; /* mad: from the median, x 1.4826 */
+    int outliers;                                               /* beyond 5 scaled MADs, and by more than one tick */
     bool two_modes;             /* n >= 6, the largest gap is over half the range, 20 % on either side */
     double mode_low, mode_high; /* their medians */
 };

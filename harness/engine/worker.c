@@ -10,6 +10,7 @@
 #include "harness/cuda/runtime.h"
 #include "harness/engine/law.h"
 #include "harness/engine/worker_private.h"
+#include "harness/io/formats.h"
 
 bool ub_worker_say(struct ub_worker *worker, const struct ub_line *line)
 {
@@ -122,9 +123,12 @@ static struct ub_region_sizes need_of(const struct ub_task *task)
 
 static void skip_too_large(struct ub_task *task, uint64_t need, uint64_t free_bytes)
 {
-    char reason[200];
-    snprintf(reason, sizeof reason, "needs %.1f GiB of GPU memory, %.1f GiB are free", (double)need / 1073741824.0,
-             (double)free_bytes / 1073741824.0);
+    char reason[160];
+    char wanted[32];
+    char there[32];
+    ub_format_bytes((double)need, wanted, sizeof wanted);
+    ub_format_bytes((double)free_bytes, there, sizeof there);
+    snprintf(reason, sizeof reason, "needs %s of GPU memory and 256 MiB to spare, %s are free", wanted, there);
     ub_task_end(task, "verify", UB_POINT_SKIPPED, reason);
 }
 
@@ -134,25 +138,27 @@ static uint64_t flush_bytes(const struct ub_worker *worker)
     return worker->gpu.l2_bytes ? 2 * worker->gpu.l2_bytes : 256u << 20;
 }
 
+/* Points that do not fit alone are skipped. Those that do not fit beside the ones before
+ * are left: they stay pending, and the parent starts another worker for them. */
 static struct ub_region_sizes size_arena(struct ub_worker *worker)
 {
-    struct ub_region_sizes sizes = {0};
+    struct ub_region_sizes sizes = {.flush_bytes = worker->job.cold ? flush_bytes(worker) : 0};
     for (size_t i = 0; i < worker->task_count; i++) {
         struct ub_task *task = &worker->tasks[i];
-        struct ub_region_sizes need = need_of(task);
+        struct ub_region_sizes alone = need_of(task);
         struct ub_region_sizes together = sizes;
-        ub_region_max(&together, &need);
         uint64_t free_bytes = 0;
+        alone.flush_bytes = sizes.flush_bytes;
+        ub_region_max(&together, &alone);
         if (!task->alive)
             continue;
-        if (!ub_memory_fits(&worker->device, ub_region_total(&together), &free_bytes)) {
-            skip_too_large(task, ub_region_total(&together), free_bytes);
-            continue;
-        }
-        sizes = together;
+        if (!ub_memory_fits(&worker->device, ub_region_total(&alone), &free_bytes))
+            skip_too_large(task, ub_region_total(&alone), free_bytes);
+        else if (!ub_memory_fits(&worker->device, ub_region_total(&together), &free_bytes))
+            task->alive = false;
+        else
+            sizes = together;
     }
-    if (worker->job.cold && sizes.random_bytes < flush_bytes(worker))
-        sizes.random_bytes = flush_bytes(worker);
     return sizes;
 }
 
@@ -178,15 +184,20 @@ static bool drop_largest(struct ub_worker *worker, const struct ub_error *err)
     return false;
 }
 
-static bool open_arena(struct ub_worker *worker)
+/* False with an empty text: no point is left, and each has said why. */
+static bool open_arena(struct ub_worker *worker, struct ub_error *err)
 {
     for (;;) {
-        struct ub_error err = {0};
         struct ub_region_sizes sizes = size_arena(worker);
-        if (ub_arena_open(&worker->arena, &worker->device, &sizes, worker->job.seed, worker->job.zeros, &err))
+        if (ub_arena_open(&worker->arena, &worker->device, &sizes, worker->job.seed, err))
             return true;
+        bool smaller_may_do = worker->arena.out_of_memory;
         ub_arena_close(&worker->arena);
-        if (!drop_largest(worker, &err))
+        if (!smaller_may_do)
+            return false;
+        bool left = drop_largest(worker, err);
+        err->text[0] = 0;
+        if (!left)
             return false;
     }
 }
@@ -253,6 +264,7 @@ static bool probe(struct ub_worker *worker, struct ub_error *err)
         return true;
     struct ub_record described = {.device = worker->device.info}; /* described a second time below */
     ub_record_free(&described);
+    ub_device_info_init(&worker->device.info);
     bool ok = ub_device_open(&worker->device, worker->job.device, &why) &&
               ub_counters.probe(worker->device.ordinal, worker->device.context, text, sizeof text, &why);
     ub_worker_warn(worker, -1, ok ? "counters" : "no-counters", ok ? text : why.text);
@@ -302,11 +314,12 @@ static bool do_job(struct ub_worker *worker, struct ub_error *err)
         return false;
     if (worker->job.kind == UB_JOB_PROBE)
         return true;
-    if (!open_arena(worker))
-        return true; /* every task has said why */
+    if (!open_arena(worker, err))
+        return err->text[0] == 0;
     carve_tasks(worker);
     if (!ub_timer_open(&worker->kit, &worker->device, &worker->arena, err))
         return false;
+    worker->kit.cold = worker->job.cold;
     if (worker->job.kind == UB_JOB_COUNT) {
         ub_count(worker);
         return true;
@@ -317,7 +330,6 @@ static bool do_job(struct ub_worker *worker, struct ub_error *err)
     }
     if (!ub_calibrate(worker, err))
         return false;
-    worker->kit.flush_bytes = worker->job.cold ? flush_bytes(worker) : 0;
     ub_measure(worker);
     return true;
 }

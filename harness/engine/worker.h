@@ -9,6 +9,10 @@
 
 #include "harness/contract/error.h"
 
+/* How the reason of a point begins whose kernel computed something else than it should:
+ * the exit code 6 of a run follows from it. */
+#define UB_WRONG_ANSWER_WORDS "wrong answer"
+
 /* Does the job; returns the exit code. What goes wrong is also said in a line. */
 enum ub_status ub_worker_main(FILE *job, FILE *lines);
 

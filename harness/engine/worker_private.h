@@ -60,6 +60,9 @@ bool ub_task_launch(struct ub_task *task, const struct ub_point *point, const st
  * skipped, or as failed where the card does otherwise. False: nothing was said or done. */
 bool ub_task_refused(struct ub_task *task);
 
+/* Runs all SMs until the clock is steady. */
+void ub_warm_up(struct ub_worker *worker);
+
 /* The instrument itself: event tick and overhead, graph node, globaltimer tick,
  * cudaMemcpy device to device. One UB_LINE_CONSTANT each. */
 bool ub_calibrate(struct ub_worker *worker, struct ub_error *err);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/io/formats.h"
 #include "harness/io/table.h"
 #include "harness/io/text.h"
+#include "harness/io/wrap.h"
 
 enum {
     BAR = 10,        /* columns of a full bar */
@@ -109,12 +111,18 @@ static size_t cells_width(const struct ub_table *table, const struct ub_column *
     char text[UB_CELL_SIZE];
     size_t width = 0;
     for (size_t i = 0; i < table->point_count; i++) {
-        if (table->points[i]->status != UB_POINT_OK && column->rank > 0)
+        if (table->points[i]->status != UB_POINT_OK && column->rank != UB_RANK_AXIS)
             continue;
         column->cell(table, column, table->points[i], text, sizeof text);
         width = larger(width, ub_text_columns(text));
     }
     return width;
+}
+
+static void measure_cells(const struct ub_table *table, struct layout *layout)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        layout->cells[i] = cells_width(table, &table->columns[i]);
 }
 
 static size_t column_width(const struct layout *layout, const struct ub_table *table, size_t index)
@@ -136,30 +144,35 @@ static size_t total_width(const struct ub_table *table, const struct layout *lay
     return total;
 }
 
-/* Takes away the least important thing; false where nothing is left to take. */
-static bool narrow(const struct ub_table *table, struct layout *layout)
+/* Takes away the least important thing; false where nothing is left to take. Of the
+ * axes, the time and the headline only the time's interval and, last, the headline go. */
+static bool narrow(struct ub_table *table, struct layout *layout)
 {
     size_t least = table->column_count;
     for (size_t i = 0; i < table->column_count; i++)
-        if (layout->shown[i] && table->columns[i].rank > 0 &&
+        if (layout->shown[i] && table->columns[i].rank > UB_RANK_TIME &&
             (least == table->column_count || table->columns[i].rank >= table->columns[least].rank))
             least = i;
-    if (least == table->column_count)
+    bool only_headline = least == table->column_count || table->columns[least].rank == UB_RANK_HEADLINE;
+    if (only_headline && !table->brief) {
+        table->brief = true;
+        measure_cells(table, layout);
+    } else if (least == table->column_count) {
         return false;
-    if (table->columns[least].bar && layout->bars)
+    } else if (table->columns[least].bar && layout->bars) {
         layout->bars = false;
-    else
+    } else {
         layout->shown[least] = false;
+    }
     return true;
 }
 
-static void lay_out(const struct printer *printer, const struct ub_table *table, struct layout *layout)
+static void lay_out(const struct printer *printer, struct ub_table *table, struct layout *layout)
 {
     *layout = (struct layout){.bars = true};
-    for (size_t i = 0; i < table->column_count; i++) {
+    for (size_t i = 0; i < table->column_count; i++)
         layout->shown[i] = true;
-        layout->cells[i] = cells_width(table, &table->columns[i]);
-    }
+    measure_cells(table, layout);
     size_t most = printer->options->width > 0 ? (size_t)printer->options->width : SIZE_MAX;
     while (total_width(table, layout) > most && narrow(table, layout))
         continue;
@@ -222,7 +235,7 @@ static void print_lost_row(const struct printer *printer, const struct ub_table 
                            const struct ub_record_point *point)
 {
     for (size_t i = 0; i < table->column_count; i++)
-        if (layout->shown[i] && table->columns[i].rank == 0)
+        if (layout->shown[i] && table->columns[i].rank == UB_RANK_AXIS)
             print_point_cell(printer, table, layout, i, point);
     print_spaces(printer, GAP);
     print_toned(printer, point->status == UB_POINT_SKIPPED ? UB_TONE_DOUBTFUL : UB_TONE_BAD,
@@ -371,7 +384,7 @@ static void print_notes(const struct printer *printer, const struct ub_table *ta
     }
 }
 
-static void print_table(const struct printer *printer, const struct ub_table *table)
+static void print_table(const struct printer *printer, struct ub_table *table)
 {
     struct layout layout;
     lay_out(printer, table, &layout);
@@ -469,25 +482,53 @@ static void print_counter_state(const struct printer *printer)
     fputc('\n', printer->stream);
 }
 
-bool ub_print_human(FILE *stream, const struct ub_record *record, const struct ub_print_options *options,
-                    struct ub_error *err)
+static bool print_record(const struct printer *printer, struct ub_error *err)
 {
-    struct printer printer = {stream, record, options};
-    print_device(&printer);
+    const struct ub_record *record = printer->record;
+    bool utf8 = printer->options->utf8;
+    print_device(printer);
     for (size_t i = 0; i < record->point_count; i++) {
         struct ub_table table;
         if (!ub_table_begins(record, i))
             continue;
-        if (!ub_table_build(&table, record, i, options->utf8, options->verbose, err))
+        if (!ub_table_build(&table, record, i, utf8, printer->options->verbose, err))
             return false;
-        print_table(&printer, &table);
+        print_table(printer, &table);
         ub_table_free(&table);
     }
-    print_constants(&printer);
+    print_constants(printer);
     struct ub_totals totals;
     ub_totals_of(record, &totals);
-    ub_totals_text(record, &totals, options->utf8, print_total, &printer);
-    print_counter_state(&printer);
-    print_warnings(&printer);
-    return ub_stream_done(stream, err);
+    struct printer copy = *printer; /* the callback's argument has no const */
+    ub_totals_text(record, &totals, utf8, print_total, &copy);
+    print_counter_state(printer);
+    print_warnings(printer);
+    return true;
+}
+
+/* The lines that are too long for the terminal go on below: those round a table, and a
+ * row that says why its point was lost. */
+static bool print_wrapped(const struct printer *printer, struct ub_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct printer inner = *printer;
+    inner.stream = open_memstream(&text, &size);
+    if (!inner.stream)
+        return ub_fail(err, UB_INTERNAL, "out of memory");
+    bool ok = print_record(&inner, err);
+    if (fclose(inner.stream) != 0 && ok)
+        ok = ub_fail(err, UB_INTERNAL, "out of memory");
+    if (ok)
+        ub_wrap_lines(printer->stream, text, (size_t)printer->options->width);
+    free(text);
+    return ok;
+}
+
+bool ub_print_human(FILE *stream, const struct ub_record *record, const struct ub_print_options *options,
+                    struct ub_error *err)
+{
+    struct printer printer = {stream, record, options};
+    bool ok = options->width > 0 ? print_wrapped(&printer, err) : print_record(&printer, err);
+    return ok && ub_stream_done(stream, err);
 }

@@ -21,15 +21,32 @@ void ub_axis_cell(const struct ub_axis_value *axis, bool utf8, char *text, size_
         snprintf(text, size, "%" PRId64, axis->number);
 }
 
+/* A share as a number of per cent; one beyond 15 digits as a power of ten. */
+static char *per_cent(double share, int decimals, char *number, size_t size)
+{
+    double value = 100 * share;
+    if (isinf(value) && isfinite(share))
+        snprintf(number, size, value > 0 ? "> 1e+308" : "< -1e+308");
+    else if (fabs(value) >= 1e15)
+        ub_number(number, size, 4, value);
+    else
+        ub_fixed(number, size, decimals, value);
+    return number;
+}
+
 static void format_share(double value, char *text, size_t size)
 {
     char number[40];
-    snprintf(text, size, "%s %%", ub_fixed(number, sizeof number, 1, 100 * value));
+    snprintf(text, size, "%s %%", per_cent(value, 1, number, sizeof number));
 }
 
 static void format_seconds(double value, char *text, size_t size)
 {
-    ub_format_time(value * 1e9, text, size);
+    char number[40];
+    if (fabs(value) < 1e15)
+        ub_format_time(value * 1e9, text, size);
+    else
+        snprintf(text, size, "%s s", ub_number(number, sizeof number, 4, value));
 }
 
 void ub_value_cell(double value, const char *unit, char *text, size_t size)
@@ -91,10 +108,10 @@ static void axis_cell(const struct ub_table *table, const struct ub_column *colu
 /* Half of the interval relative to the median, in per cent. */
 static void interval(const struct ub_time *time, const char *sign, char *text, size_t size)
 {
-    double half = 50 * (time->ci_hi - time->ci_lo) / time->median;
+    double half = 0.5 * (time->ci_hi - time->ci_lo) / time->median;
     char number[40];
     if (isfinite(half))
-        snprintf(text, size, " %s%s %%", sign, ub_fixed(number, sizeof number, half < 9.995 ? 2 : 0, half));
+        snprintf(text, size, " %s%s %%", sign, per_cent(half, half < 0.09995 ? 2 : 0, number, sizeof number));
     else
         snprintf(text, size, " n=%zu", time->n);
 }
@@ -106,12 +123,12 @@ static void time_cell(const struct ub_table *table, const struct ub_column *colu
     char time[40], half[60];
     if (table->record->source == UB_PREDICTED) {
         ub_format_time(point->predicted_ns, time, sizeof time);
-        snprintf(text, size, isfinite(point->predicted_ns) ? "%s pred." : "%s", time);
+        snprintf(text, size, isfinite(point->predicted_ns) && !table->brief ? "%s pred." : "%s", time);
         return;
     }
     ub_format_time(point->time.n ? point->time.median : NAN, time, sizeof time);
     interval(&point->time, table->utf8 ? "\u00B1" : "+-", half, sizeof half);
-    snprintf(text, size, "%s%s", time, point->time.n ? half : "");
+    snprintf(text, size, "%s%s", time, point->time.n && !table->brief ? half : "");
 }
 
 static void metric_cell(const struct ub_table *table, const struct ub_column *column,
@@ -206,7 +223,7 @@ static void format_residual(double residual, char *text, size_t size)
 {
     char number[40];
     if (isfinite(residual))
-        snprintf(text, size, "%s%s %%", residual < 0 ? "" : "+", ub_fixed(number, sizeof number, 1, 100 * residual));
+        snprintf(text, size, "%s%s %%", residual < 0 ? "" : "+", per_cent(residual, 1, number, sizeof number));
     else
         snprintf(text, size, "%s", nothing);
 }
@@ -249,9 +266,6 @@ static void term_cell(const struct ub_table *table, const struct ub_column *colu
 
 /* ---- columns ------------------------------------------------------------- */
 
-/* What a narrow terminal keeps longest; 0 is an axis. */
-enum rank { RANK_TIME = 1, RANK_HEADLINE, RANK_VERDICT, RANK_RATIO, RANK_LAW, RANK_SHARE, RANK_MORE, RANK_LEAST };
-
 /* "sectors_per_request" -> "sectors/request", "useful_bandwidth" -> "useful bandwidth". */
 static void make_title(const struct ub_table *table, const char *key, const char *suffix, char *title, size_t size)
 {
@@ -272,7 +286,7 @@ static void make_title(const struct ub_table *table, const char *key, const char
 static void add(struct ub_table *table, struct ub_column column, const char *title, const char *suffix)
 {
     char text[UB_CELL_SIZE];
-    bool filled = column.rank == RANK_TIME;
+    bool filled = column.rank == UB_RANK_TIME;
     for (size_t i = 0; i < table->point_count && !filled; i++) {
         if (table->points[i]->status != UB_POINT_OK && column.rank > 0)
             continue;
@@ -372,10 +386,10 @@ static void add_headline(struct ub_table *table)
     const struct ub_record_metric *metrics = NULL;
     if (!point_with_metrics(table, &count, &metrics))
         return;
-    add(table, (struct ub_column){.key = metrics[0].key, .cell = metric_cell, .rank = RANK_HEADLINE}, metrics[0].key,
+    add(table, (struct ub_column){.key = metrics[0].key, .cell = metric_cell, .rank = UB_RANK_HEADLINE}, metrics[0].key,
         "");
     for (size_t i = 1; i < count; i++) {
-        struct ub_column column = {.key = metrics[i].key, .cell = metric_cell, .rank = RANK_SHARE, .bar = true};
+        struct ub_column column = {.key = metrics[i].key, .cell = metric_cell, .rank = UB_RANK_SHARE, .bar = true};
         if (is_share(&metrics[i])) {
             add(table, column, metrics[i].key, "");
             return;
@@ -391,15 +405,15 @@ static void add_ratios(struct ub_table *table)
     if (!point_with_metrics(table, &count, &metrics))
         return;
     for (size_t i = 1, ratios = 0; i < count; i++) {
-        struct ub_column column = {.key = metrics[i].key, .cell = ratio_cell, .rank = RANK_RATIO};
+        struct ub_column column = {.key = metrics[i].key, .cell = ratio_cell, .rank = UB_RANK_RATIO};
         if (!is_ratio(&metrics[i]) || has_column(table, metrics[i].key))
             continue;
-        column.rank = ratios++ ? RANK_MORE : RANK_RATIO;
+        column.rank = ratios++ ? UB_RANK_MORE : UB_RANK_RATIO;
         add(table, column, metrics[i].key, predicted ? "" : " = law");
     }
     for (size_t i = 1; i < count; i++)
         if (!has_column(table, metrics[i].key))
-            add(table, (struct ub_column){.key = metrics[i].key, .cell = metric_cell, .rank = RANK_MORE},
+            add(table, (struct ub_column){.key = metrics[i].key, .cell = metric_cell, .rank = UB_RANK_MORE},
                 metrics[i].key, "");
 }
 
@@ -412,7 +426,7 @@ static void add_counters(struct ub_table *table)
     size_t wanted = table->verbose ? SIZE_MAX : has_ratio ? 0 : 1;
     const struct ub_record_point *point = table->points[0];
     for (size_t i = 0; i < point->counter_count && i < wanted; i++) {
-        struct ub_column column = {.key = point->counters[i].key, .cell = counter_cell, .rank = RANK_LEAST};
+        struct ub_column column = {.key = point->counters[i].key, .cell = counter_cell, .rank = UB_RANK_LEAST};
         if (!has_column(table, column.key))
             add(table, column, column.key, predicted ? "" : " = law");
     }
@@ -422,7 +436,7 @@ static void add_terms(struct ub_table *table)
 {
     const struct ub_record_point *point = table->points[0];
     for (size_t i = 0; table->verbose && i < point->term_count; i++)
-        add(table, (struct ub_column){.key = point->terms[i].name, .cell = term_cell, .rank = RANK_LEAST},
+        add(table, (struct ub_column){.key = point->terms[i].name, .cell = term_cell, .rank = UB_RANK_LEAST},
             point->terms[i].name, " term");
 }
 
@@ -430,17 +444,19 @@ static void add_columns(struct ub_table *table)
 {
     bool predicted = table->record->source == UB_PREDICTED;
     add_axes(table);
-    add(table, (struct ub_column){.cell = time_cell, .rank = RANK_TIME}, predicted ? "predicted time" : "time", "");
+    add(table, (struct ub_column){.cell = time_cell, .rank = UB_RANK_TIME}, predicted ? "predicted time" : "time", "");
     add_headline(table);
     add_ratios(table);
     if (!predicted) {
-        add(table, (struct ub_column){.cell = counters_cell, .tone = counters_tone, .rank = RANK_VERDICT, .left = true},
+        add(table,
+            (struct ub_column){.cell = counters_cell, .tone = counters_tone, .rank = UB_RANK_VERDICT, .left = true},
             "counters", "");
-        add(table, (struct ub_column){.cell = law_cell, .tone = law_tone, .rank = RANK_LAW, .left = true},
+        add(table, (struct ub_column){.cell = law_cell, .tone = law_tone, .rank = UB_RANK_LAW, .left = true},
             "time against law", "");
     }
     if (!ub_table_common(table, offsetof(struct ub_record_point, bottleneck)))
-        add(table, (struct ub_column){.cell = bottleneck_cell, .rank = predicted ? RANK_LAW : RANK_LEAST, .left = true},
+        add(table,
+            (struct ub_column){.cell = bottleneck_cell, .rank = predicted ? UB_RANK_LAW : UB_RANK_LEAST, .left = true},
             "limited by", "");
     add_counters(table);
     add_terms(table);

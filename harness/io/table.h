@@ -11,6 +11,19 @@ enum { UB_TABLE_COLUMNS = 48, UB_CELL_SIZE = 160, UB_CELL_COLUMNS = 40 };
 
 enum ub_tone { UB_TONE_PLAIN, UB_TONE_GOOD, UB_TONE_DOUBTFUL, UB_TONE_BAD };
 
+/* What a narrow terminal keeps longest: never dropped are axes and the time. */
+enum ub_rank {
+    UB_RANK_AXIS,
+    UB_RANK_TIME,
+    UB_RANK_HEADLINE,
+    UB_RANK_VERDICT,
+    UB_RANK_RATIO,
+    UB_RANK_LAW,
+    UB_RANK_SHARE,
+    UB_RANK_MORE,
+    UB_RANK_LEAST
+};
+
 struct ub_table;
 struct ub_column;
 
@@ -25,13 +38,14 @@ struct ub_column {
     enum ub_tone (*tone)(const struct ub_record_point *); /* NULL: plain */
     bool left;                                            /* words stand left, numbers right */
     bool bar;                                             /* a share that is also drawn as a bar */
-    int rank; /* 0: never dropped; a narrow terminal loses the highest first */
+    enum ub_rank rank;                                    /* a narrow terminal loses the highest first */
 };
 
 struct ub_table {
     const struct ub_record *record;
     const char *rule, *sweep;
     bool utf8, verbose;
+    bool brief; /* times without their interval: set by a printer that lacks the room */
     size_t point_count;
     const struct ub_record_point **points; /* owned */
     size_t column_count;

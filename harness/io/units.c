@@ -27,8 +27,9 @@ static void format(double value, const struct unit *units, size_t count, int dig
     for (double limit = 10; before < digits && fabs(scaled) >= limit * nearly_one; limit *= 10)
         before++;
     char number[64];
-    bool tiny = scaled != 0 && fabs(scaled) < 0.01;
-    if (tiny || (trim && fabs(scaled) < 1e4))
+    /* Beyond 15 digits a plain number is only noise. */
+    bool extreme = (scaled != 0 && fabs(scaled) < 0.01) || fabs(scaled) >= 1e15;
+    if (extreme || (trim && fabs(scaled) < 1e4))
         ub_number(number, sizeof number, digits, scaled);
     else
         ub_fixed(number, sizeof number, digits - before, scaled);

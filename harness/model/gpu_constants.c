@@ -125,6 +125,33 @@ static const struct {
  * factor of two either way. */
 static const double block_launch_cycles = 1.196;
 
+/* The rule divergence: SM cycles of a step that needs the one before, one warp a
+ * scheduler, measured on an H200 by ubench: an FMA (4 cycles from sm_70 to sm_90: Jia et
+ * al. 2018 and 2019, Luo et al. 2024) with its share of a loop of 32; the add, mask,
+ * compare, select and add of a select; a look-up in constant memory at one index a warp. */
+static const struct {
+    const char *name;
+    double cycles, lo, hi; /* on an H200; elsewhere +-25 % */
+} steps[] = {
+    {"fma_step_ns", 4.22, 4.20, 4.30},
+    {"select_step_ns", 6.84, 6.7, 7.0},
+    {"constant_step_ns", 34, 33.8, 34.2},
+};
+
+static void set_steps(struct ub_constants *out, const struct ub_gpu *gpu)
+{
+    const double cycle_ns = 1e3 / gpu->clock_boost_mhz;
+    const bool is_h200 = gpu->slug && strcmp(gpu->slug, "h200") == 0;
+    for (size_t i = 0; gpu->clock_boost_mhz > 0 && i < sizeof steps / sizeof steps[0]; i++) {
+        const double cycles = steps[i].cycles;
+        const double lo = is_h200 ? steps[i].lo : 0.75 * cycles, hi = is_h200 ? steps[i].hi : 1.25 * cycles;
+        ub_constant_set(out, steps[i].name, cycles * cycle_ns, lo * cycle_ns, hi * cycle_ns, "ns",
+                        is_h200 ? "measured on an H200 by ubench: %.2f SM cycles"
+                                : "assumed from the H200: %.2f SM cycles at boost clock",
+                        cycles);
+    }
+}
+
 static const struct card_figures *published_of(const char *slug)
 {
     for (size_t i = 0; slug && i < sizeof published / sizeof published[0]; i++)
@@ -188,5 +215,6 @@ void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out)
     set_figure(out, "launch_floor_ns", known(&card->launch_floor, &elsewhere.launch_floor), "ns", "assumed: ");
     set_figure(out, "load_wait_ns", known(&card->load_wait, &elsewhere.load_wait), "ns", "assumed: ");
     set_clock(out, gpu);
+    set_steps(out, gpu);
     set_measured(out, gpu->slug); /* replaces what was assumed */
 }

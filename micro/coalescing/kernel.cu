@@ -84,12 +84,16 @@ static __device__ void make(uint4 *v, uint64_t element, uint32_t key)
     *v = make_uint4(word(element, key, 0), word(element, key, 1), word(element, key, 2), word(element, key, 3));
 }
 
-/* Adds `value` of every lane to *sum with one atomic operation a warp. All lanes
- * that the warp has are here; a partial warp holds the lanes from 0 up. */
-static __device__ void add_warp(unsigned long long *sum, unsigned long long value, uint32_t lane)
+/* Adds `value` of every lane to *sum with one atomic operation a warp. Every thread of
+ * the block calls it; the last warp may hold fewer lanes, from 0 up. The mask is
+ * computed, not asked for: after a branch the lanes need not be together yet. */
+static __device__ void add_warp(unsigned long long *sum, unsigned long long value, uint32_t thread, uint32_t threads)
 {
-    const uint32_t active = __activemask();
-    const uint32_t lanes = (uint32_t)__popc(active);
+    const uint32_t lane = thread % WARP;
+    const uint32_t left = threads - (thread - lane);
+    const uint32_t lanes = left < WARP ? left : WARP;
+    const uint32_t active = lanes < WARP ? (1u << lanes) - 1 : 0xFFFFFFFFu;
+    __syncwarp(active);
     for (uint32_t apart = WARP / 2; apart > 0; apart /= 2) {
         const unsigned long long other = __shfl_down_sync(active, value, apart);
         if (lane + apart < lanes)
@@ -118,12 +122,12 @@ static __device__ uint64_t opaque(uint64_t value)
 /* Registers a thread: 32 leave an SM all of its warps. Where many narrow values, or
  * fields, are not found by stride, a few more are needed so that none is spilled to
  * memory: 40 leave three quarters of the warps, 48 five eighths. */
-static constexpr int registers(int pattern, int per_thread)
+static constexpr int registers(int log2_bytes, int pattern, int per_thread)
 {
-    const bool many = per_thread >= 8;
+    const bool many = per_thread >= (log2_bytes < 2 ? 4 : 8); /* narrow fields are loaded four at a time as well */
     if (pattern == COALESCING_AOS)
         return many ? 48 : 40;
-    return many && pattern != COALESCING_BY_STRIDE ? 40 : 32;
+    return per_thread >= 8 && pattern != COALESCING_BY_STRIDE ? 40 : 32;
 }
 
 /* Fields of a structure that are accessed back to back, as code that uses a structure
@@ -144,7 +148,7 @@ static __host__ __device__ constexpr int fields_at_once(int log2_bytes, int patt
  * drop a load nor know that the store is never reached. `sum` is NULL but in a
  * checked launch; the machine code is the same. */
 template <int log2_bytes, int op, int pattern, int per_thread>
-static __global__ void __maxnreg__(registers(pattern, per_thread))
+static __global__ void __maxnreg__(registers(log2_bytes, pattern, per_thread))
     coalesce(const void *__restrict__ source_bytes, void *__restrict__ destination_bytes, const coalescing_geometry g,
              uint32_t key, unsigned long long *sum)
 {
@@ -202,7 +206,7 @@ static __global__ void __maxnreg__(registers(pattern, per_thread))
                 for (int k = 0; k < per_thread; k++)
                     if (f == 0 || field + f < fields)
                         total += fold(values[f][k]) * weight(g, first + k * g.block, field + f);
-            add_warp(sum, total, thread % WARP);
+            add_warp(sum, total, thread, g.block);
         }
     }
 }
@@ -341,9 +345,8 @@ static __global__ void reference(const void *source_bytes, const void *destinati
             should = source[e];
         wrong += !same(should, destination[e]);
     }
-    __syncwarp();
-    add_warp(expected, sum, threadIdx.x % WARP);
-    add_warp(mismatches, wrong, threadIdx.x % WARP);
+    add_warp(expected, sum, threadIdx.x, blockDim.x);
+    add_warp(mismatches, wrong, threadIdx.x, blockDim.x);
 }
 
 /* ---- launch ------------------------------------------------------------------ */

@@ -2,7 +2,9 @@
 # ubench plot from a record on disk to a picture: names, streams, exit codes, and what is
 # left behind when it fails.
 set -u
-command -v gnuplot >/dev/null || { echo "skipped: no gnuplot"; exit 77; }
+for program in gnuplot python3; do
+    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
+done
 ubench=${UBENCH:?}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -25,10 +27,16 @@ rm -f run.svg # `run` draws too
 
 expect 0 "wrote run.svg" plot run.json
 grep -q 'predicted, not measured' run.svg || fault "run.svg does not say that it is predicted"
+expect 74 "run.svg exists; --force overwrites it" plot run.json
+expect 74 "run.svg exists; --force overwrites it" plot run.json --dry-run
+expect 0 "wrote run.svg" plot run.json --force
 expect 0 "wrote dark.png" plot run.json -o dark.png --dark
 expect 0 "wrote run.pdf" plot run.json --term pdf
 expect 0 "wrote kept.svg" plot run.json -o kept.svg --keep-script
 [ -s kept.gp ] || fault "--keep-script kept nothing"
+expect 74 "kept.gp exists; --force" plot run.json -o kept.png --keep-script
+[ -e kept.png ] && fault "a chart was drawn whose script cannot be kept"
+rm run.svg
 expect 0 "" plot run.json -o one.svg --stride 8 -q
 grep -q 'at stride 8' one.svg || fault "one point: no title"
 [ -s err ] && fault "-q is not quiet: $(cat err)"
@@ -52,6 +60,54 @@ expect 2 "" plot
 expect 65 "missing.json" plot missing.json
 expect 74 "No such file or directory" plot run.json -o none/a.svg
 UBENCH_GNUPLOT=/nonexistent expect 69 "apt install gnuplot-nox" plot run.json -o b.svg
+
+# What is no file is written to and stays what it is.
+mkfifo pipe
+cat pipe >piped &
+expect 0 "" plot run.json -o pipe --term svg -q
+wait $!
+[ "$(head -c 5 piped)" = "<?xml" ] && [ -p pipe ] || fault "a pipe is not written to"
+ln -s /dev/full full # a link: were it replaced, the device would not be
+expect 74 "No space left" plot run.json -o full --term svg
+[ -L full ] && [ -c /dev/full ] || fault "a device was replaced"
+rm -f pipe piped full
+
+# A hanging gnuplot, of which a wrapper is in between: a signal ends all and leaves nothing.
+mkdir hang
+cat >hang/gnuplot <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "gnuplot 5.4 patchlevel 4"; exit; }
+sleep 300 &
+echo $! >"$STARTED"
+wait
+END
+chmod +x hang/gnuplot
+mkfifo started
+exec 3<>started
+for signal in INT TERM HUP; do
+    for output in hung.svg -; do
+        # A shell starts what it puts in the background with SIGINT ignored.
+        STARTED=$PWD/started TMPDIR=$PWD/hang UBENCH_GNUPLOT=$PWD/hang/gnuplot \
+            python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$ubench" plot run.json -o $output 2>err &
+        drawing=$!
+        read -rt 60 child <&3 || fault "SIG$signal: gnuplot was not started: $(cat err)"
+        kill -$signal $drawing
+        wait $drawing 2>/dev/null
+        status=$?
+        [ $status -eq $((128 + $(kill -l $signal))) ] || fault "SIG$signal: exit $status"
+        for ((try = 0; try < 200; try++)); do # it is killed, but dies when it is its turn
+            state=$(ps -o stat= -p "$child" | cut -c1 | tr -d Z)
+            [ -z "$state" ] && break
+        done
+        [ -z "$state" ] || { fault "SIG$signal: a child of gnuplot lives on"; kill -9 "$child"; }
+        [ "$(ls hang)" = gnuplot ] || fault "SIG$signal: left among temporary files: $(ls hang)"
+        [ -z "$(ls | grep hung)" ] || fault "SIG$signal: left behind: $(ls)"
+    done
+done
+exec 3>&-
+rm -rf hang started
 
 # A name that would run something, were it ever more than text.
 sed 's/"name": "NVIDIA H200"/"name": "`touch hacked` $(touch hacked) '"'"'x'"'"' _a^b {c} \& <b> %d"/' run.json >hostile.json

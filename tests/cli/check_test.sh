@@ -46,6 +46,9 @@ predicted="$scratch/predicted.json"
 
 expect 0 "predicted; nothing was measured, so no law is proved; 0 problems" "$UBENCH" check "$predicted"
 expect 2 "RUN.json" "$UBENCH" check
+expect 1 "0 exact counters tested" "$UBENCH" check --counters require "$predicted"
+expect 0 "0 problems" "$UBENCH" check --counters auto "$predicted"
+expect 2 "check --counters global_lines: write require, auto or off" "$UBENCH" check --counters global_lines "$predicted"
 expect 65 "$scratch/none.json" "$UBENCH" check "$scratch/none.json"
 head -c 1000 "$predicted" >"$scratch/half.json"
 expect 65 "half.json" "$UBENCH" check "$scratch/half.json"
@@ -89,18 +92,48 @@ if [ -n "${UBENCH_FAKE_BINARY:-}" ]; then
         cat "$scratch/err"
     }
     expect 0 "0 problems" "$UBENCH" check "$measured"
+    expect 0 "0 problems" "$UBENCH" check --counters require "$measured"
     grep -q -E "[1-9][0-9]* exact counters tested, 0 broken" "$scratch/out" || fail "nothing was tested: $(cat "$scratch/out")"
     changes='point["counters"]["global_load_sectors"]["measured"] += 1|global_load_sectors measured
 point["counters"]["global_load_sectors"]["predicted"] += 1|global_load_sectors is predicted as
 point["time_ns"]["median"] *= 1.001|median is
-point["time_ns"]["samples"][0] *= 0.5|min is'
+point["time_ns"]["samples"][0] *= 0.5|min is
+point["time_ns"]["ci_lo"] -= 900; point["time_ns"]["ci_hi"] += 900|ci_lo is
+point["time_ns"]["batch"] = 0|batch is 0
+point["time_ns"]["clock_mhz"] = [0 for s in point["time_ns"]["samples"]]|clock_mhz of sample 0 is 0
+point["status"] = "failed"|is failed, yet'
     while IFS='|' read -r expression text; do
         change "$measured" "$scratch/changed.json" "$expression" || fail "cannot do $expression"
         expect 1 "$text" "$UBENCH" check "$scratch/changed.json"
         grep -q -F "$label" "$scratch/out" || fail "$expression: the point is not named"
     done <<<"$changes"
+    # Every interval of every point, not only where a timer without a tick gives it away.
+    change "$measured" "$scratch/changed.json" 'for p in record["ubench"]["points"]:
+    if p["status"] == "ok":
+        p["time_ns"]["ci_lo"] -= 900; p["time_ns"]["ci_hi"] += 900'
+    expect 1 "ci_lo is" "$UBENCH" check "$scratch/changed.json"
+    points=$(python3 -c 'import json, sys; print([p["status"] for p in json.load(open(sys.argv[1]))["ubench"]["points"]].count("ok"))' "$measured")
+    [ "$(grep -c "ci_hi is" "$scratch/out")" -eq "$points" ] || fail "not every widened interval was noticed"
+    # A constant that a point of the same record measured.
+    "$UBENCH_FAKE_BINARY" run null -o "$scratch/null.json" -f json >/dev/null 2>&1 || fail "the fake device does not run null"
+    expect 0 "0 problems" "$UBENCH" check "$scratch/null.json"
+    for part in value lo hi; do
+        python3 - "$scratch/null.json" "$scratch/changed.json" $part <<'END'
+import json, sys
+record = json.load(open(sys.argv[1]))
+constant = [c for c in record["ubench"]["constants"] if c["name"] == "block_launch_ns"][0]
+assert constant["origin"].startswith("measured in this run"), constant
+constant[sys.argv[3]] *= 1.00001
+json.dump(record, open(sys.argv[2], "w"))
+END
+        expect 1 "constants: block_launch_ns" "$UBENCH" check "$scratch/changed.json"
+    done
     "$UBENCH_FAKE_BINARY" run coalescing --size 1Mi --stride 8 --counters off -o "$scratch/uncounted.json" -f json >/dev/null 2>&1
-    expect 0 "0 exact counters tested, 0 broken (no law is proved by this file)" "$UBENCH" check "$scratch/uncounted.json"
+    expect 0 "no exact counter was measured, so this file proves no law" "$UBENCH" check "$scratch/uncounted.json"
+    expect 1 "not measured (--counters require)" "$UBENCH" check --counters require "$scratch/uncounted.json"
+    change "$measured" "$scratch/changed.json" 'point["counters"]["global_lines"]["measured"] = None'
+    expect 0 "0 problems" "$UBENCH" check "$scratch/changed.json"
+    expect 1 "1 not measured (--counters require)" "$UBENCH" check --counters require "$scratch/changed.json"
 fi
 
 # ---- the records that the project shows --------------------------------------------
@@ -108,6 +141,13 @@ for record in "${UBENCH_SOURCE:-.}"/reports/*/*.json; do
     [ -e "$record" ] || continue
     case $record in */published/*) continue ;; esac
     expect 0 "0 broken" "$UBENCH" check "$record"
+    # Events tick there, so that the launches of a sample decide on the interval.
+    case $record in */coalescing.json)
+        change "$record" "$scratch/changed.json" 'point["time_ns"]["batch"] += 1'
+        expect 1 "ci_lo is" "$UBENCH" check "$scratch/changed.json"
+        grep -q -F "$label" "$scratch/out" || fail "$record: another batch, and the point is not named"
+        ;;
+    esac
 done
 
 [ "$failures" -eq 0 ]

@@ -51,7 +51,7 @@ expect 0 "0 blocks: a launch ends with cudaErrorInvalidValue" --threads 1056 --d
 expect 0 "cudaFuncAttributeMaxDynamicSharedMemorySize" --smem 100Ki --device model:h200
 expect 0 "nothing to gain" --regs 32 --device model:h200
 expect 0 "another block size: 160 threads give 4 blocks, 20 warps, 31.2 %" --regs 96 --device model:h200
-expect 0 "for 5 blocks: 40 warps, 62.5 %" --blocks 5 --device model:h200
+expect 0 "for 5 blocks: 40 warps, 62.5 %" --want 5 --device model:h200
 # barriers limit from compute capability 9.0 on: 64 / 16
 expect 0 "4 blocks an SM, 8 of 64 warps: 12.5 % occupancy; the limit: barriers" --threads 64 --barriers 16 --device model:h200
 
@@ -80,7 +80,7 @@ expect 2 "--cc and --device exclude each other" --cc 9.0 --device model:h200
 expect 2 "256 is above this axis's limit of 255" --regs 256
 expect 2 "two ranges at most" --regs 16,32 --threads 64,128 --smem 0,1024
 expect 2 "--plot draws a range" --plot x.svg --device model:h200
-expect 2 "one number is needed" --blocks 1..4
+expect 2 "one number is needed" --want 1..4
 expect 2 "occupancy has no option --stride" --stride 1
 
 "$UBENCH" help occupancy >out || fail "help: $?"

@@ -27,5 +27,21 @@ while IFS= read -r line; do
     fi
 done < <(awk '/^```sh$/ {on = 1; next} /^```/ {on = 0} on' "$UBENCH_SOURCE/README.md")
 [ "$count" -ge 15 ] || { echo "FAIL: only $count commands found in the README"; exit 1; }
+
+# The example row is one that the record on show has, heading included.
+LC_ALL=C.UTF-8 ubench show reports/h200/coalescing.json >"$work/shown" || failures=$((failures + 1))
+squeeze() { tr -s ' ' | sed 's/^ //; s/ $//'; }
+squeeze <"$work/shown" >"$work/rows"
+rows=0
+while IFS= read -r row; do
+    rows=$((rows + 1))
+    grep -q -x -F -e "$row" "$work/rows" && continue
+    echo "FAIL: ubench show reports/h200/coalescing.json does not print this row of README.md:"
+    echo "  $row"
+    echo "put there, with its heading, what it prints:"
+    grep -F -m 1 -e "$(cut -d ' ' -f 1-3 <<<"$row") " "$work/rows" | sed 's/^/  /'
+    failures=$((failures + 1))
+done < <(awk '/^```text$/ {on = 1; next} /^```/ {on = 0} on' "$UBENCH_SOURCE/README.md" | squeeze)
+[ "$rows" -ge 2 ] || { echo "FAIL: the README shows no row with its heading"; exit 1; }
 echo "$count commands, $failures failed"
 [ "$failures" = 0 ]

@@ -6,7 +6,7 @@ fake=${UBENCH_FAKE_BINARY:?}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export TMPDIR=$work CI=1
+export UBENCH_LOCK_DIR=$work CI=1
 failures=0
 
 fail() {
@@ -82,10 +82,19 @@ has "$(field launch.json 'sweep[0]["reason"]')" "cudaErrorInvalidConfiguration"
 UBENCH_FAKE=oom expect 0 "${run[@]}" --stride 1..2 -o oom.json -q
 is oom.json '{q["status"] for q in sweep}' "{'skipped'}"
 has "$(field oom.json 'sweep[0]["reason"]')" "OUT_OF_MEMORY"
+UBENCH_FAKE=noimage expect 5 "${run[@]}" --stride 1..2 -o noimage.json -q
+has "$(field noimage.json 'sweep[0]["reason"]')" "NoKernelImage"
+is noimage.json '{q["status"] for q in sweep}' "{'failed'}"
+# together they do not fit, each alone does: two workers
+UBENCH_FAKE=memory=100 expect 0 "$fake" run coalescing --stride 1 --op load,store,copy --size 80Mi -o turns.json -q
+is turns.json '[q["status"] for q in sweep]' "['ok', 'ok', 'skipped']"
+expect 0 "${run[@]}" --stride 1..3 --data zeros -o zeros.json -q
+is zeros.json '{q["data"] for q in sweep}' "{'zeros'}"
+UBENCH_FAKE=wrong:stride=2 expect 6 "${run[@]}" --stride 1..3 --data zeros -o zeros2.json -q
 expect 0 "$fake" run coalescing --stride 1,1024 --size 64Mi -o large.json -q
 expect 0 "$fake" run coalescing --stride 1 --bytes 16 --size 512Mi -o toolarge.json -q
 is toolarge.json 'sweep[0]["status"]' skipped
-has "$(field toolarge.json 'sweep[0]["reason"]')" "GiB"
+has "$(field toolarge.json 'sweep[0]["reason"]')" "of GPU memory"
 
 # ---- counters
 UBENCH_FAKE=counters=35 expect 0 "${run[@]}" --stride 1..2 -o refused.json -q
@@ -99,6 +108,12 @@ expect 1 "$fake" check miscount.json
 has "$out" "stride=2"
 expect 0 "${run[@]}" --stride 1 --counters off -o off.json -q
 is off.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
+UBENCH_COUNTERS=0 expect 0 "${run[@]}" --stride 1 -o zero.json -q
+is zero.json 'sweep[0]["counters"]["global_load_sectors"]["measured"]' None
+expect 74 "$fake" plot off.json --dry-run
+has "$said" "off.svg exists"
+expect 0 "$fake" plot off.json --dry-run --force
+has "$out" "would draw off.svg"
 expect 2 "${run[@]}" --stride 1 --counters global_load_sector
 has "$said" "global_load_sectors"
 UBENCH_FAKE=jit expect 0 "${run[@]}" --stride 1 -o jit.json -q
@@ -157,7 +172,7 @@ is cut.json 'r["run"]["complete"]' False
 expect 2 "${run[@]}" --stride 1..8 -o cut.json -q
 has "$said" "resume"
 expect 2 "${run[@]}" --stride 1..9 -o cut.json --resume -q
-has "$said" "axes"
+has "$said" "axes, rules or options are not as in that run"
 expect 2 "${run[@]}" --stride 1..8 --seed 5 -o cut.json --resume -q
 has "$said" "seed"
 expect 0 "${run[@]}" --stride 1..8 -o cut.json --resume -q
@@ -180,10 +195,40 @@ has "$said" "nothing to resume"
 expect 5 env UBENCH_FAKE=hang:stride=2 "${run[@]}" --stride 1..2 --time-limit 1 --timeout 30 -o limit.json -q
 is limit.json 'r["run"]["complete"]' False
 
+printf 'my notes\n' >notes.json.part.jsonl
+expect 65 "${run[@]}" --stride 1 -o notes.json --resume
+has "$said" "not of a journal"
+has "$(cat notes.json.part.jsonl)" "my notes"
+expect 2 "${run[@]}" --stride 1 --resume
+has "$said" "-o FILE"
+UBENCH_FAKE=no-gpu expect 2 "${run[@]}" --stride 1 -o p.json --resume
+has "$said" "nothing is measured"
+
+# ---- what is refused before anything is measured
+expect 2 "${run[@]}" --stride 1 -o early.json --plot early.foo
+expect 74 "${run[@]}" --stride 1 -o early.json --plot missing/early.svg
+touch mine.svg
+expect 74 "${run[@]}" --stride 1 -o early.json --plot mine.svg
+[ -e early.json ] && fail "measured although the chart was refused"
+expect 2 "${run[@]}" --stride 1 -o same.svg
+has "$said" "chart at once"
+expect 2 "${run[@]}" --stride 1 -f json --plot -
+expect 74 "${run[@]}" --stride 1 -o "$(printf 'x%.0s' $(seq 5000)).json"
+UBENCH_FAKE=no-gpu expect 4 "${run[@]}" --stride 1 --counters require -f csv
+UBENCH_FAKE=launch:stride=2 expect 5 "${run[@]}" --stride 1..2 -f csv
+has "$said" "stride=2"
+expect 74 bash -c "'$fake' run coalescing --size 1Mi --stride 1 -o kept.json >/dev/full"
+[ -s kept.json ] || fail "the record is lost because stdout was full"
+expect 5 "$fake" run coalescing --pattern random --bytes all --op all --block 32..1024:31 -f csv --device model:h200 \
+    --time-limit 1
+bash -c "ulimit -n 8; '$fake' run coalescing --size 1Mi --stride 1 -f json" >out 2>said && fail "no files, yet exit code 0: $(cat said)"
+
 # ---- two runs at once: the second waits and says so
 UBENCH_FAKE=hang:stride=1 "${run[@]}" --stride 1 --timeout 2 -o first.json -q >/dev/null 2>&1 &
 pid=$!
 sleep 0.5
+expect 74 "${run[@]}" --stride 1 -o first.json --force -q
+has "$said" "still goes on"
 expect 0 "${run[@]}" --stride 1 -o waited.json -q
 has "$said" "waiting"
 wait $pid

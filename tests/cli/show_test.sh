@@ -41,6 +41,22 @@ tail -1 openmetrics | grep -q "^# EOF" || fail "openmetrics: $(tail -1 openmetri
 "$UBENCH" show run.json >human || fail "show: $?"
 grep -q "PREDICTED" human || fail "show does not say that the run is predicted"
 
+# A narrow terminal keeps the axis and the time, and every line ends where it does.
+if script -qec true /dev/null >/dev/null 2>&1; then
+    for width in 20 40 60; do
+        LC_ALL=C.UTF-8 script -qec "stty cols $width; $UBENCH show run.json --color never" /dev/null </dev/null | tr -d '\r' >narrow
+        grep -q " us" narrow || fail "$width columns: no time: $(cat narrow)"
+        # A word that is wider than the terminal stays whole: the time of the run.
+        widest=$(grep -v 'T.*:.*Z$' narrow | LC_ALL=C.UTF-8 wc -L)
+        [ "$widest" -le $width ] || fail "$width columns: a line has $widest"
+    done
+fi
+
+# Values that nothing measures stay short.
+sed -E 's/("value": )[0-9.e+-]+/\11e308/' run.json >absurd.json
+"$UBENCH" show absurd.json >absurd || fail "show absurd.json: $?"
+grep -qE '[0-9]{17}|inf|nan' absurd && fail "absurd values: $(cat absurd)"
+
 # Written to a file: the same bytes; the ending chooses the format.
 "$UBENCH" show run.json -o out.csv || fail "show -o: $?"
 cmp -s csv out.csv || fail "show -o out.csv differs from show -f csv"

@@ -10,7 +10,14 @@
 #include "harness/engine/axis.h"
 #include "tests/fake/fake.h"
 
-enum { FAKE_OK = 0, FAKE_LAUNCH_FAILURE = 719, FAKE_INVALID_CONFIGURATION = 9, FAKE_SMS = 4, FAKE_TICK_NS = 32 };
+enum {
+    FAKE_OK = 0,
+    FAKE_LAUNCH_FAILURE = 719,
+    FAKE_INVALID_CONFIGURATION = 9,
+    FAKE_NO_IMAGE = 209,
+    FAKE_SMS = 4,
+    FAKE_TICK_NS = 32
+};
 
 /* The state of the fake process-wide device. Tests only: a real device has such a
  * state too. */
@@ -448,6 +455,8 @@ int ub_runtime_fill(void *pointer, uint64_t size_bytes, enum ub_fill fill, uint6
 {
     unsigned char *bytes = pointer;
     (void)stream;
+    if (fake_fault("noimage"))
+        return FAKE_NO_IMAGE;
     if (fill != UB_FILL_RANDOM) {
         memset(bytes, fill == UB_FILL_POISON ? 0xFF : 0, size_bytes);
         return code();
@@ -506,8 +515,8 @@ int ub_runtime_attributes(const struct ub_kernel *kernel, int *registers, int *l
     *registers = 24;
     *local_bytes = *shared_bytes = 0;
     *resident_blocks = 8;
-    *binary_version = fake_fault("jit") ? 75 : 90;
-    *ptx_version = 75;
+    *binary_version = 90;
+    *ptx_version = fake_fault("jit") ? 75 : 90;
     return code();
 }
 
@@ -517,10 +526,12 @@ const char *ub_runtime_error_name(int number)
         int number;
         const char *name;
     } names[] = {{1, "cudaErrorInvalidValue"},
+                 {701, "cudaErrorLaunchOutOfResources"},
                  {FAKE_LAUNCH_FAILURE, "cudaErrorLaunchFailure"},
-                 {701, "cudaErrorLaunchOutOfResources"}};
+                 {FAKE_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration"},
+                 {FAKE_NO_IMAGE, "cudaErrorNoKernelImageForDevice"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].number == number)
             return names[i].name;
-    return "cudaErrorInvalidConfiguration";
+    return "cudaErrorUnknown";
 }

@@ -8,6 +8,7 @@
  *   no-driver old-driver no-gpu          ub_api_open() fails so
  *   gpus=2  memory=64Mi  name=TEXT       what the device is
  *   oom                                  every allocation fails
+ *   noimage                              no kernel runs on this card
  *   hang:AXIS=V  crash:AXIS=V            the launch never returns, the process dies
  *   launch:AXIS=V  sticky:AXIS=V         the launch fails; all that follows fails too
  *   wrong:AXIS=V                         the kernel writes a wrong value
@@ -34,8 +35,8 @@ bool fake_stream_launch(double time_ns);
 /* Applies the faults of a launch of this point; 0 or a cudaError_t. */
 int fake_launch_fault(const struct ub_micro *micro, const struct ub_point *point);
 
-/* Enqueues a launch that lasts as long as the law says. Returns a cudaError_t;
- * *execute: whether the work is to be done now. */
+/* Enqueues a launch of the rule that lasts as long as its law says. Returns a cudaError_t;
+ * *execute: whether its work is to be done now. What every fake kernel begins with. */
 int fake_begin(const struct ub_micro *micro, const struct ub_launch *launch, bool *execute);
 
 /* What the law of the last launched rule predicts for the last launched point. */

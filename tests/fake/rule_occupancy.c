@@ -10,7 +10,7 @@
 #include "tests/fake/fake.h"
 
 extern const struct ub_micro ub_micro_occupancy;
-extern const struct ub_code fake_occupancy_code;
+extern const struct ub_code fake_code_occupancy;
 
 enum { INVALID_VALUE = 1, LAUNCH_OUT_OF_RESOURCES = 701 };
 
@@ -88,4 +88,4 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     out->block[0] = g.block;
 }
 
-const struct ub_code fake_occupancy_code = {.launch = launch, .reference = reference, .kernel = describe};
+const struct ub_code fake_code_occupancy = {.launch = launch, .reference = reference, .kernel = describe};

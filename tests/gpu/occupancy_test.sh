@@ -25,5 +25,11 @@ for p in points:
         theory = predicted["theoretical_occupancy"]["value"]
         assert abs(value / theory - 1) <= 0.03, (p["axes"], value, theory)
         achieved += 1
+shares = {(p["axes"]["resident"], p["axes"]["ilp"]): p["metrics"]["peak_share"]["value"]
+          for p in points if p["sweep"] == "compute" and p["status"] == "ok"}
+if json.load(open(sys.argv[1], encoding="utf-8"))["ubench"]["device"]["slug"] == "h200":
+    assert shares[(16, "8")] >= 0.97, shares
+    assert shares[(2, "8")] >= 0.96, shares # 8 warps an SM
+    assert 0.23 <= shares[(1, "1")] <= 0.25, shares # 4 warps
 print(f"{compared} launches hold what the law says; {achieved} counted within 3 %")
 END

@@ -11,6 +11,12 @@ sweeps=(
     "coalescing --pattern aos,soa --fields 3,4 --bytes 4 --op load,store,copy --size 1Mi"
     "coalescing --shape 32x8,16x16,8x32,1x256 --op load,store,copy --size 1Mi"
     "coalescing --block 33,48,1024 --op load,store,copy --size 1Mi"
+    "bank_conflict --stride 0,1,2,33 --bytes 4,8,16 --op load,store"
+    "bank_conflict --op ldmatrix --bytes 16"
+    "divergence --variant all --ways 2,5 --blocks 2"
+    "transpose --n 132 --m 68 --variant all --bytes 4,8"
+    "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
+    "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a run writes: its record, chart and journal, chosen and checked before
+ * anything is measured. */
+#ifndef UB_CLI_RUN_PATHS_H
+#define UB_CLI_RUN_PATHS_H
+
+#include "harness/cli/options.h"
+#include "harness/cli/target.h"
+
+enum { UB_PATH_BYTES = 4096 };
+
+struct ub_run_paths {
+    char record[UB_PATH_BYTES];  /* "-": stdout */
+    char chart[UB_PATH_BYTES];   /* "": none; "-": stdout */
+    char journal[UB_PATH_BYTES]; /* "": none is kept */
+};
+
+/* Chooses names from the options; with several targets each file has the GPU's number.
+ * UB_CANNOT_WRITE: a name is too long. */
+bool ub_run_paths_choose(const struct ub_options *options, const struct ub_target *target, size_t target_count,
+                         struct ub_run_paths *paths, struct ub_error *err);
+
+/* Refuses now what would be refused after minutes of measuring: outputs that cannot be
+ * written, a run to resume that is not there or still going. Sets options->force where
+ * an incomplete record is to be replaced. */
+bool ub_run_paths_check(struct ub_options *options, const struct ub_target *target, const struct ub_run_paths *paths,
+                        struct ub_error *err);
+
+/* "a/b.json" and "-x.svg" -> "a/b-x.svg". False: too long. */
+bool ub_replace_ending(const char *path, const char *ending, char *out, size_t size);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the axis values of a point to numbers. */
+#include "micro/bank_conflict/geometry.h"
+
+#include <stddef.h>
+
+/* What an axis that a pattern does not read must have. */
+enum { UNUSED_STRIDE = 1, UNUSED_PAD = 1, UNUSED_SHARE = 1 };
+
+static const struct {
+    bool stride, pad, share;
+} reads[BANK_CONFLICT_PATTERNS] = {
+    [BANK_CONFLICT_BY_STRIDE] = {.stride = true}, [BANK_CONFLICT_PADDED] = {.stride = true, .pad = true},
+    [BANK_CONFLICT_XOR] = {.stride = true},       [BANK_CONFLICT_COLUMN] = {.pad = true},
+    [BANK_CONFLICT_MULTICAST] = {.share = true},
+};
+
+static const char *contradiction(const struct ub_gpu *gpu, const struct bank_conflict_geometry *g)
+{
+    if (gpu->cc_major < 5)
+        return "before compute capability 5.0 banks are otherwise: 16 of them, or 8 bytes wide";
+    if (g->op == BANK_CONFLICT_LDMATRIX && (gpu->cc_major < 7 || (gpu->cc_major == 7 && gpu->cc_minor < 5)))
+        return "ldmatrix needs compute capability 7.5 (Turing) or later";
+    if (!reads[g->pattern].stride && g->stride != UNUSED_STRIDE)
+        return "stride applies to pattern=stride, padded and xor only";
+    if (!reads[g->pattern].pad && g->pad != UNUSED_PAD)
+        return "pad applies to pattern=padded and column only";
+    if (!reads[g->pattern].share && g->share != UNUSED_SHARE)
+        return "share applies to pattern=multicast only";
+    return NULL;
+}
+
+/* A bound: no element of the pattern has this number or a higher one. */
+static uint32_t elements(const struct bank_conflict_geometry *g)
+{
+    const uint32_t last = (BANK_CONFLICT_LANES - 1) * g->stride;
+    switch ((enum bank_conflict_pattern)g->pattern) {
+    case BANK_CONFLICT_BY_STRIDE:
+        return last + 1;
+    case BANK_CONFLICT_PADDED:
+        return last + last / BANK_CONFLICT_ROW * g->pad + 1;
+    case BANK_CONFLICT_XOR: /* moves within a row */
+        return (last / BANK_CONFLICT_ROW + 1) * BANK_CONFLICT_ROW;
+    case BANK_CONFLICT_COLUMN: /* as many columns as warps */
+        return (BANK_CONFLICT_LANES - 1) * (BANK_CONFLICT_ROW + g->pad) + BANK_CONFLICT_WARPS;
+    case BANK_CONFLICT_RANDOM:
+        return BANK_CONFLICT_WINDOW;
+    case BANK_CONFLICT_BROADCAST: /* one a warp */
+        return BANK_CONFLICT_WARPS;
+    case BANK_CONFLICT_MULTICAST:
+    case BANK_CONFLICT_PATTERNS:
+        break;
+    }
+    return BANK_CONFLICT_LANES;
+}
+
+static uint32_t region_bytes(const struct bank_conflict_geometry *g)
+{
+    const uint32_t unit = BANK_CONFLICT_REGION_UNIT_BYTES;
+    const uint32_t used = elements(g) * g->unit_bytes + (BANK_CONFLICT_UNROLL - 1) * BANK_CONFLICT_APART_BYTES;
+    return (used + unit - 1) / unit * unit;
+}
+
+const char *bank_conflict_resolve(const struct ub_gpu *gpu, const struct ub_point *point,
+                                  struct bank_conflict_geometry *out)
+{
+    const int64_t *v = point->values;
+    struct bank_conflict_geometry g = {0};
+    g.op = (uint32_t)v[BANK_CONFLICT_OP];
+    g.pattern = (uint32_t)v[BANK_CONFLICT_PATTERN];
+    g.bytes_log2 = 2 + (uint32_t)v[BANK_CONFLICT_BYTES];
+    g.bytes = 1u << g.bytes_log2;
+    g.words = g.bytes / 4;
+    g.unit_bytes = g.op == BANK_CONFLICT_LDMATRIX ? 16 : g.bytes;
+    g.stride = (uint32_t)v[BANK_CONFLICT_STRIDE];
+    g.pad = (uint32_t)v[BANK_CONFLICT_PAD];
+    g.share = (uint32_t)v[BANK_CONFLICT_SHARE];
+    g.region_bytes = region_bytes(&g);
+    *out = g;
+    return contradiction(gpu, &g);
+}
+
+uint64_t bank_conflict_accesses(void)
+{
+    return (uint64_t)BANK_CONFLICT_WARPS * BANK_CONFLICT_UNROLL;
+}
+
+uint32_t bank_conflict_key(uint64_t seed)
+{
+    return (uint32_t)(seed ^ seed >> 32) & BANK_CONFLICT_STORED_MAX;
+}
