@@ -18,7 +18,7 @@
 enum { DEFAULT_COLUMNS = 80 };
 
 /* Whether the terminal shows UTF-8, by the variables that decide it for every program. */
-static bool environment_is_utf8(void)
+bool ub_plot_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -29,7 +29,7 @@ static bool environment_is_utf8(void)
     return false;
 }
 
-static int columns_of(const struct ub_plot_options *options)
+int ub_plot_columns(const struct ub_plot_options *options)
 {
     if (options->columns > 0)
         return options->columns;
@@ -42,7 +42,7 @@ static bool write_script(FILE *stream, const struct ub_figure *figure, const str
                          const struct ub_term *term, const char *output, struct ub_error *err)
 {
     if (strcmp(term->name, "dumb") == 0)
-        return ub_script_write_dumb(stream, figure, columns_of(options), environment_is_utf8(), output, err);
+        return ub_script_write_dumb(stream, figure, ub_plot_columns(options), ub_plot_utf8(), output, err);
     struct ub_layout *layout = malloc(sizeof *layout);
     if (!layout)
         return ub_fail(err, UB_INTERNAL, "out of memory while laying out a chart");
@@ -123,13 +123,22 @@ static bool create_beside(const char *path, const char *what, char *name, size_t
     return ub_fail(err, UB_CANNOT_WRITE, "cannot write a chart to %s: %s", path, strerror(errno));
 }
 
-static bool write_script_file(const char *name, const struct ub_record *record, const struct ub_plot_options *options,
+/* What is drawn, and by what. */
+struct drawing {
+    ub_script_writer writer;
+    const void *subject;
+};
+
+static bool write_script_file(const char *name, const struct drawing *drawing, const struct ub_plot_options *options,
                               const char *output, struct ub_error *err)
 {
     FILE *stream = fopen(name, "w");
     if (!stream)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
-    const bool written = ub_plot_script(stream, record, options, output, err);
+    locale_t before;
+    const locale_t plain = enter_c_locale(&before);
+    const bool written = drawing->writer(stream, drawing->subject, options, output, err);
+    leave_c_locale(plain, before);
     if (fclose(stream) != 0 && written)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
     return written;
@@ -215,7 +224,7 @@ bool ub_plot_check(const struct ub_plot_options *options, const char *path, stru
 }
 
 /* Draws to a fresh file beside the chart, whose name goes to `picture`. */
-static bool draw_beside(const struct ub_record *record, const struct ub_plot_options *options,
+static bool draw_beside(const struct drawing *drawing, const struct ub_plot_options *options,
                         const struct output *output, char *picture, size_t size, struct ub_error *err)
 {
     char base[UB_PATH_BYTES], script[UB_PATH_BYTES];
@@ -223,7 +232,7 @@ static bool draw_beside(const struct ub_record *record, const struct ub_plot_opt
         return false;
     bool ok = create_beside(base, "script", script, sizeof script, err);
     if (ok) {
-        ok = write_script_file(script, record, options, picture, err) &&
+        ok = write_script_file(script, drawing, options, picture, err) &&
              ub_gnuplot_draw(script, picture, output->term, UB_GNUPLOT_TIMEOUT_MS, err) &&
              (strcmp(output->term->name, "dumb") != 0 || trim_text(picture, err));
         unlink(script);
@@ -233,13 +242,13 @@ static bool draw_beside(const struct ub_record *record, const struct ub_plot_opt
     return ok;
 }
 
-static bool keep_script(const struct ub_record *record, const struct ub_plot_options *options,
+static bool keep_script(const struct drawing *drawing, const struct ub_plot_options *options,
                         const struct output *output, struct ub_error *err)
 {
     char beside[UB_PATH_BYTES];
     if (!create_beside(output->script.path, "script", beside, sizeof beside, err))
         return false;
-    const bool ok = write_script_file(beside, record, options, output->picture.name, err) &&
+    const bool ok = write_script_file(beside, drawing, options, output->picture.name, err) &&
                     ub_chart_file_place(beside, &output->script, err);
     if (!ok)
         unlink(beside);
@@ -248,13 +257,13 @@ static bool keep_script(const struct ub_record *record, const struct ub_plot_opt
 
 /* All that needs temporary files. A stream's picture is left open in *finished, with no
  * name any more: writing it may wait for a reader. */
-static bool draw(const struct ub_record *record, const struct ub_plot_options *options, const struct output *output,
+static bool draw(const struct drawing *drawing, const struct ub_plot_options *options, const struct output *output,
                  FILE **finished, struct ub_error *err)
 {
     char picture[UB_PATH_BYTES];
     struct ub_plot_options named = *options;
     named.term = output->term->name;
-    if (!draw_beside(record, &named, output, picture, sizeof picture, err))
+    if (!draw_beside(drawing, &named, output, picture, sizeof picture, err))
         return false;
     bool ok = true;
     if (output->picture.streams) {
@@ -267,12 +276,13 @@ static bool draw(const struct ub_record *record, const struct ub_plot_options *o
     ok = ub_chart_file_place(picture, &output->picture, err);
     if (!ok)
         unlink(picture);
-    return ok && (!output->keeps || keep_script(record, &named, output, err));
+    return ok && (!output->keeps || keep_script(drawing, &named, output, err));
 }
 
-bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
-             struct ub_error *err)
+bool ub_plot_with(ub_script_writer writer, const void *subject, const struct ub_plot_options *options, const char *path,
+                  struct ub_error *err)
 {
+    const struct drawing drawing = {writer, subject};
     char version[80], script[UB_PATH_BYTES];
     struct output output;
     FILE *finished = NULL;
@@ -280,11 +290,23 @@ bool ub_plot(const struct ub_record *record, const struct ub_plot_options *optio
     if (!find_output(options, path, script, &output, err) || !ub_gnuplot_version(version, sizeof version, err))
         return false;
     ub_interrupt_hold(&before);
-    bool ok = draw(record, options, &output, &finished, err);
+    bool ok = draw(&drawing, options, &output, &finished, err);
     ub_interrupt_release(&before);
     if (finished) {
         ok = ub_chart_file_copy(finished, &output.picture, err);
         fclose(finished);
     }
     return ok;
+}
+
+static bool write_record_script(FILE *stream, const void *subject, const struct ub_plot_options *options,
+                                const char *output, struct ub_error *err)
+{
+    return ub_plot_script(stream, subject, options, output, err);
+}
+
+bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
+             struct ub_error *err)
+{
+    return ub_plot_with(write_record_script, record, options, path, err);
 }

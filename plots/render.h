@@ -41,6 +41,17 @@ bool ub_plot(const struct ub_record *record, const struct ub_plot_options *optio
 bool ub_plot_script(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
                     const char *output, struct ub_error *err);
 
+/* What ub_plot() does, for any subject: `writer` writes a complete script that draws to
+ * `output` with the terminal of options->term (one of svg png pdf dumb, never NULL). */
+typedef bool (*ub_script_writer)(FILE *stream, const void *subject, const struct ub_plot_options *options,
+                                 const char *output, struct ub_error *err);
+bool ub_plot_with(ub_script_writer writer, const void *subject, const struct ub_plot_options *options, const char *path,
+                  struct ub_error *err);
+
+/* Columns of a reduced chart, and whether its terminal shows UTF-8. */
+int ub_plot_columns(const struct ub_plot_options *options);
+bool ub_plot_utf8(void);
+
 /* "gnuplot 5.4 patchlevel 4" into text; false: not there, with the fix. $UBENCH_GNUPLOT names another one. */
 bool ub_gnuplot_version(char *text, size_t size, struct ub_error *err);
 

@@ -634,7 +634,13 @@ static void metrics_follow_from_time_and_counters(void **state)
     const struct ub_point point = point_of(&row);
     struct ub_constants constants;
     ub_gpu_constants(h200(), &constants);
-    const struct ub_facts facts = {h200(), &constants, &point, 460210, COUNT(keys), keys, values};
+    const struct ub_facts facts = {.gpu = h200(),
+                                   .constants = &constants,
+                                   .point = &point,
+                                   .time_ns = 460210,
+                                   .counter_count = COUNT(keys),
+                                   .counter_keys = keys,
+                                   .counter_values = values};
     struct ub_metrics metrics;
     ub_micro_coalescing.metrics(&facts, &metrics);
     assert_int_equal(metrics.count, ub_micro_coalescing.metric_count);
@@ -645,7 +651,7 @@ static void metrics_follow_from_time_and_counters(void **state)
     assert_near(metric(&metrics, "sectors_per_request"), 8);
     assert_near(metric(&metrics, "efficiency"), 0.5);
     assert_near(metric(&metrics, "dram_bandwidth"), 2147483648 / 460210e-9);
-    const struct ub_facts nothing = {h200(), &constants, &point, NAN, 0, NULL, NULL};
+    const struct ub_facts nothing = {.gpu = h200(), .constants = &constants, .point = &point, .time_ns = NAN};
     ub_micro_coalescing.metrics(&nothing, &metrics);
     for (size_t i = 0; i < metrics.count; i++)
         assert_true(isnan(metrics.items[i].value));

@@ -241,8 +241,8 @@ static const struct {
     {"list --jsn", "list has no option --jsn; did you mean --json?"},
     {"--stride 1 run coalescing", "--stride is an axis: write it after the verb"},
     {"--frobnicate run", "ubench has no option --frobnicate"},
-    {"list --device 0", "list takes no --device (it is for: run doctor metrics)"},
-    {"--device 0 list", "list takes no --device (it is for: run doctor metrics)"},
+    {"list --device 0", "list takes no --device (it is for: run doctor metrics occupancy)"},
+    {"--device 0 list", "list takes no --device (it is for: run doctor metrics occupancy)"},
     {"plot x.json --stride 1..4", NULL},
     {"show x.json --stride 1..4", "show has no option --stride"},
     {"run coalescing --stride 1 --stride 2", "--stride given twice"},
@@ -454,12 +454,15 @@ static void test_no_axis_hidden(void **state)
         }
 }
 
-/* No rule has the name of a verb or of a help topic's verb: `help NAME` must be clear. */
+/* No rule has the name of a verb or of a help topic's verb: `help NAME` must be clear.
+ * But for one: what the verb computes, the rule measures, and `help` names both. */
 static void test_no_rule_hidden(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ub_entry_count; i++)
-        assert_false(is_verb(ub_entries[i].micro->name, strlen(ub_entries[i].micro->name)));
+    for (size_t i = 0; i < ub_entry_count; i++) {
+        const char *name = ub_entries[i].micro->name;
+        assert_true(!is_verb(name, strlen(name)) || strcmp(name, "occupancy") == 0);
+    }
 }
 
 int main(void)

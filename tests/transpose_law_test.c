@@ -629,7 +629,13 @@ static void metrics_follow_from_time_and_counters(void **state)
     const struct ub_point point = point_of(&row);
     struct ub_constants constants;
     ub_gpu_constants(h200(), &constants);
-    const struct ub_facts facts = {h200(), &constants, &point, 1000, GOLDEN_COUNTERS, golden_keys, values};
+    const struct ub_facts facts = {.gpu = h200(),
+                                   .constants = &constants,
+                                   .point = &point,
+                                   .time_ns = 1000,
+                                   .counter_count = GOLDEN_COUNTERS,
+                                   .counter_keys = golden_keys,
+                                   .counter_values = values};
     struct ub_metrics metrics;
     ub_micro_transpose.metrics(&facts, &metrics);
     assert_int_equal(metrics.count, ub_micro_transpose.metric_count);
@@ -646,7 +652,7 @@ static void metrics_follow_from_time_and_counters(void **state)
     assert_true(ub_constant_set(&constants, "transpose_copy_ceiling", 4e12, 4e12, 4e12, "B/s", "measured"));
     ub_micro_transpose.metrics(&facts, &metrics);
     assert_near(metric(&metrics, "copy_share"), 2097152 / 1e-6 / 4e12);
-    const struct ub_facts nothing = {h200(), &constants, &point, NAN, 0, NULL, NULL};
+    const struct ub_facts nothing = {.gpu = h200(), .constants = &constants, .point = &point, .time_ns = NAN};
     ub_micro_transpose.metrics(&nothing, &metrics);
     for (size_t i = 0; i < metrics.count; i++)
         assert_true(isnan(metrics.items[i].value));

@@ -202,6 +202,8 @@ static bool print_topic(const char *name)
     for (const struct ub_verb *verb = ub_verbs; verb->name; verb++)
         if (!verb->hidden && strcmp(verb->name, name) == 0) {
             print_verb(verb);
+            if (ub_registry_find(name, NULL))
+                printf("\nThe rule of that name: ubench describe %s, ubench run %s\n", name, name);
             return true;
         }
     for (size_t i = 0; i < TOPIC_COUNT; i++)

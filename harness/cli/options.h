@@ -56,6 +56,8 @@ struct ub_options {
     bool dark, keep_script;
     /* metrics */
     const char *chip;
+    /* occupancy */
+    const char *regs, *threads, *smem, *want, *barriers, *cc;
 };
 
 /* Fills `options`. Fails with UB_USAGE and a text with a suggestion. A long option
@@ -99,6 +101,7 @@ enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_devices(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_metrics(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_doctor(struct ub_options *options, struct ub_error *err);
+enum ub_status ub_cmd_occupancy(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_help(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_worker(struct ub_options *options, struct ub_error *err); /* hidden: __worker */
 

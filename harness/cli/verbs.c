@@ -20,6 +20,8 @@ const struct ub_verb ub_verbs[] = {
     {"devices", "", "the GPUs that are here and the cards of the model table", false, false, ub_cmd_devices},
     {"doctor", "", "what works here, what does not and how to fix it", false, false, ub_cmd_doctor},
     {"metrics", "[KEY...]", "the counters: keys, raw names, old names, passes", false, false, ub_cmd_metrics},
+    {"occupancy", "", "blocks and warps that an SM holds of a launch, what limits them, what gains a step", false,
+     false, ub_cmd_occupancy},
     {"help", "[TOPIC]", "help on a verb, a rule, or ranges, counters, exit, environment, formats", false, false,
      ub_cmd_help},
     {"__worker", "[KIND]", "the process that touches the GPU; started by run", false, true, ub_cmd_worker},

@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-struct ub_gpu; /* harness/model/gpu.h */
+struct ub_gpu;    /* harness/model/gpu.h */
+struct ub_static; /* harness/contract/record.h */
 
 enum {
     UB_MAX_AXES = 16,
@@ -146,6 +147,8 @@ struct ub_facts {
     size_t counter_count;
     const char *const *counter_keys; /* only those that have a value */
     const uint64_t *counter_values;
+    bool predicted;                     /* all of the above is what the law says */
+    const struct ub_static *attributes; /* of the kernel that ran; NULL: predicted, or not known */
 };
 
 /* ---- device side -------------------------------------------------------- */
@@ -281,6 +284,11 @@ struct ub_micro {
     enum ub_timer (*timer)(const struct ub_point *);
     /* NULL where the point can run on this GPU, else why not (static text). */
     const char *(*supported)(const struct ub_gpu *, const struct ub_point *);
+    /* NULL where no point of the rule is meant to be refused. Else the name of the error
+     * with which the card must refuse the launch of this point ("cudaErrorInvalidValue"),
+     * or NULL where it must take it. The engine launches it: refused with that error it
+     * is skipped, with the name as the reason; with another or not at all, it has failed. */
+    const char *(*refusal)(const struct ub_gpu *, const struct ub_point *);
     void (*footprint)(const struct ub_gpu *, const struct ub_point *, struct ub_footprint *out);
     void (*law)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *, struct ub_law *out);
     void (*metrics)(const struct ub_facts *, struct ub_metrics *out);

@@ -155,6 +155,8 @@ static bool copy_measured(const struct ub_record_point *stored, struct ub_record
 {
     ub_record_point_init(fresh);
     fresh->status = stored->status;
+    fresh->has_static = stored->has_static;
+    fresh->static_ = stored->static_;
     fresh->time = stored->time;
     fresh->time.samples = NULL; /* not owned */
     for (size_t i = 0; i < stored->counter_count; i++) {

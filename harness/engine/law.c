@@ -101,7 +101,9 @@ static void derive_metrics(const struct ub_micro *micro, const struct ub_gpu *gp
                                    .time_ns = predicted ? record->predicted_ns : record->time.median,
                                    .counter_count = known.count,
                                    .counter_keys = known.keys,
-                                   .counter_values = known.values};
+                                   .counter_values = known.values,
+                                   .predicted = predicted,
+                                   .attributes = !predicted && record->has_static ? &record->static_ : NULL};
     *out = (struct ub_metrics){0};
     micro->metrics(&facts, out);
 }

@@ -37,6 +37,8 @@ static void verify_all(const struct chunk *chunk, const char *when)
         if (!task->alive)
             continue;
         ub_worker_start(worker, task, when);
+        if (ub_task_refused(task))
+            continue;
         bool ok = ub_verify_task(task, &err);
         struct ub_line line = {.type = UB_LINE_VERIFY, .point = task->index, .ok = ok, .text = err.text};
         ub_worker_say(worker, &line);

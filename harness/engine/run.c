@@ -71,6 +71,14 @@ static void predict_point(const struct ub_run_request *request, size_t index, st
     struct ub_record_point *point = &record->points[index];
     if (point->status == UB_POINT_SKIPPED)
         return;
+    const char *refusal = planned->micro->refusal ? planned->micro->refusal(request->gpu, &planned->point) : NULL;
+    if (refusal) {
+        char reason[160];
+        snprintf(reason, sizeof reason, "refused: %s, the law says", refusal);
+        point->status = UB_POINT_SKIPPED;
+        ub_set_string(&point->reason, reason);
+        return;
+    }
     ub_law_apply(planned->micro, request->gpu, &record->constants, &planned->point, point);
     ub_law_judge(planned->micro, request->gpu, &record->constants, &planned->point, false, UB_PREDICTED, point);
 }

@@ -69,6 +69,34 @@ bool ub_task_launch(struct ub_task *task, const struct ub_point *point, const st
     return true;
 }
 
+bool ub_task_refused(struct ub_task *task)
+{
+    struct ub_worker *worker = task->worker;
+    const struct ub_micro *micro = worker->entry->micro;
+    const char *wanted = micro->refusal ? micro->refusal(&worker->gpu, task->point) : NULL;
+    if (!wanted)
+        return false;
+    struct ub_error err = {0};
+    struct ub_launch launch = {.gpu = &worker->gpu,
+                               .point = task->point,
+                               .buffers = &task->buffers,
+                               .iterations = 1,
+                               .results = worker->arena.results,
+                               .seed = worker->job.seed,
+                               .stream = worker->device.stream};
+    const int code = worker->entry->code->launch(&launch);
+    const char *name = code != 0 ? ub_runtime_error_name(code) : "no error";
+    char reason[200];
+    snprintf(reason, sizeof reason, "refused: %s (%d), as the law says", name, code);
+    if (strcmp(name, wanted) == 0) {
+        ub_task_end(task, "verify", UB_POINT_SKIPPED, reason);
+    } else {
+        ub_fail(&err, UB_INCOMPLETE, "launch: %s (%d), but the law says that %s refuses it", name, code, wanted);
+        ub_task_fail(task, "verify", &err);
+    }
+    return true;
+}
+
 static bool enqueue(void *user, uint64_t iterations, struct ub_error *err)
 {
     struct ub_task *task = user;
@@ -270,6 +298,8 @@ static void launch_all(struct ub_worker *worker)
         if (!task->alive)
             continue;
         ub_worker_start(worker, task, "launch");
+        if (ub_task_refused(task))
+            continue;
         if (ub_task_launch(task, task->point, &task->buffers, 1, false, &err) &&
             ub_device_synchronize(&worker->device, "kernel", &err))
             ub_task_end(task, "launch", UB_POINT_OK, NULL);

@@ -56,6 +56,10 @@ void ub_task_fail(struct ub_task *task, const char *phase, const struct ub_error
 bool ub_task_launch(struct ub_task *task, const struct ub_point *point, const struct ub_buffers *buffers,
                     uint64_t iterations, bool checked, struct ub_error *err);
 
+/* Where the rule says that the card refuses this launch: tries it, and ends the task as
+ * skipped, or as failed where the card does otherwise. False: nothing was said or done. */
+bool ub_task_refused(struct ub_task *task);
+
 /* Runs all SMs until the clock is steady. */
 void ub_warm_up(struct ub_worker *worker);
 

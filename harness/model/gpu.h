@@ -65,6 +65,7 @@ void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct u
  *   l2_load_ceiling                                            B/s
  *   block_launch_ns      ns between two block launches, whole device
  *   launch_floor_ns      ns that a launch takes at least, back to back in a graph
+ *   load_wait_ns         ns from a load to its data where few wait for DRAM
  *   clock_mhz            SM clock under load
  *   fma_step_ns, select_step_ns, constant_step_ns
  *                        ns of one step of a chain in which each needs the one before

@@ -23,17 +23,20 @@ struct card_figures {
     struct figure load, store, copy; /* of DRAM, as a share of the data sheet's bandwidth */
     struct figure l2_load;           /* B/s */
     struct figure launch_floor;      /* ns */
+    struct figure load_wait;         /* ns from a load to its data, out of an idle DRAM */
 };
 
 #define RRZE_STREAM "RRZE-HPC/gpu-benches gpu-stream"
 #define RRZE_L2     "RRZE-HPC/gpu-benches gpu-l2-cache"
 #define RRZE_LAUNCH "RRZE-HPC/gpu-benches gpu-small-kernels in a CUDA graph"
 #define OPENCL      "ProjectPhysX/OpenCL-Benchmark"
+#define RRZE_WAIT   "RRZE-HPC/gpu-benches gpu-latency: pointer chase"
 
 static const struct card_figures published[] = {
     {.slug = "v100",
      .load = {0.96, 0.93, 0.98, RRZE_STREAM " read, V100 PCIe"},
-     .copy = {0.90, 0.86, 0.93, RRZE_STREAM " scale, V100 PCIe"}},
+     .copy = {0.90, 0.86, 0.93, RRZE_STREAM " scale, V100 PCIe"},
+     .load_wait = {315, 290, 400, RRZE_WAIT ", V100 PCIe"}},
     {.slug = "t4", .load = {0.77, 0.70, 0.92, OPENCL " read"}, .store = {0.67, 0.60, 0.90, OPENCL " write"}},
     {.slug = "rtx2080ti", .load = {0.87, 0.83, 0.95, OPENCL " read"}, .store = {0.89, 0.85, 0.95, OPENCL " write"}},
     {.slug = "a100",
@@ -41,7 +44,8 @@ static const struct card_figures published[] = {
      .store = {0.93, 0.88, 0.97, OPENCL " write, A100 PCIe 80GB"},
      .copy = {0.87, 0.84, 0.91, "NVIDIA-STREAM 24.3 copy"},
      .l2_load = {5.2e12, 4.5e12, 5.3e12, RRZE_L2 "; low end: Chips and Cheese"},
-     .launch_floor = {1340, 1200, 1500, RRZE_LAUNCH}},
+     .launch_floor = {1340, 1200, 1500, RRZE_LAUNCH},
+     .load_wait = {392, 370, 490, RRZE_WAIT}},
     {.slug = "a100-40",
      .load = {0.96, 0.87, 0.98, RRZE_STREAM " read; low end: OpenCL-Benchmark"},
      .store = {0.97, 0.90, 0.98, OPENCL " write, A100 PCIe 40GB"},
@@ -49,37 +53,45 @@ static const struct card_figures published[] = {
      .l2_load = {5.2e12, 4.5e12, 5.3e12, RRZE_L2 ", A100 80GB; low end: Chips and Cheese"},
      .launch_floor = {1340, 1200, 1500, RRZE_LAUNCH ", A100 80GB"}},
     {.slug = "a10", .load = {0.82, 0.78, 0.95, "mixbench read-only, ECC on"}},
-    {.slug = "a40", .load = {0.98, 0.94, 0.99, RRZE_STREAM " read"}, .copy = {0.94, 0.90, 0.96, RRZE_STREAM " scale"}},
+    {.slug = "a40",
+     .load = {0.98, 0.94, 0.99, RRZE_STREAM " read"},
+     .copy = {0.94, 0.90, 0.96, RRZE_STREAM " scale"},
+     .load_wait = {320, 300, 400, RRZE_WAIT}},
     {.slug = "rtx4090", .l2_load = {5.0e12, 4.5e12, 5.5e12, "Chips and Cheese, \"about 5 TB/s\""}},
     {.slug = "l40s",
      .load = {0.98, 0.92, 0.99, RRZE_STREAM " read, L40"},
      .copy = {0.90, 0.86, 0.96, RRZE_STREAM " scale, L40"},
      .l2_load = {5.2e12, 5.0e12, 5.5e12, RRZE_L2 ", L40"},
-     .launch_floor = {940, 850, 1100, RRZE_LAUNCH ", L40"}},
+     .launch_floor = {940, 850, 1100, RRZE_LAUNCH ", L40"},
+     .load_wait = {251, 235, 320, RRZE_WAIT ", L40"}},
     {.slug = "h100-pcie",
      .load = {0.95, 0.92, 0.98, RRZE_STREAM " and gpu-l2-cache read"},
      .copy = {0.87, 0.83, 0.91, "between scale 0.84 and triad 0.90 of " RRZE_STREAM},
      .l2_load = {6.9e12, 5.5e12, 7.0e12, RRZE_L2 "; low end: Chips and Cheese"},
-     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), H100 in a CUDA graph"}},
+     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), H100 in a CUDA graph"},
+     .load_wait = {375, 350, 480, RRZE_WAIT "; high end: caps-tum/mt4g"}},
     {.slug = "h100",
      .load = {0.90, 0.88, 0.98, OPENCL " read"},
      .store = {0.91, 0.89, 0.98, OPENCL " write"},
      .copy = {0.86, 0.84, 0.91, "p2pBandwidthLatencyTest, same device"},
      .l2_load = {9.0e12, 6.9e12, 9.8e12, "H100 PCIe's 6.9e12 x SMs x clock; high end: H200"},
-     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), in a CUDA graph"}},
+     .launch_floor = {1300, 1150, 1500, "Hazy Research, No Bubbles (2025), in a CUDA graph"},
+     .load_wait = {354, 330, 450, "markdewing/AI_kernels latency: 700 cycles"}},
     {.slug = "h200", .l2_load = {9.8e12, 9.0e12, 10.1e12, RRZE_L2}},
     {.slug = "gh200",
      .load = {0.90, 0.88, 0.98, OPENCL " read"},
      .store = {0.92, 0.90, 0.98, OPENCL " write"},
      .copy = {0.89, 0.84, 0.93, "an H200's share"},
      .l2_load = {9.8e12, 6.9e12, 10.1e12, RRZE_L2 ", H200"},
-     .launch_floor = {1260, 1130, 1500, RRZE_LAUNCH ", H200"}},
+     .launch_floor = {1260, 1130, 1500, RRZE_LAUNCH ", H200"},
+     .load_wait = {348, 330, 450, "te42kyfo/gpu-benches gpu-latency: 689 cycles"}},
     {.slug = "b200",
      .load = {0.83, 0.80, 0.95, OPENCL " read"},
      .store = {0.81, 0.78, 0.95, OPENCL " write"},
      .copy = {0.76, 0.70, 0.90, "its load share x 0.91 (copy to load on an H200)"},
      .l2_load = {16.8e12, 15.0e12, 21.0e12, "Chips and Cheese, Nvidia's B200 (across partitions)"},
-     .launch_floor = {800, 700, 1500, "Mirage persistent kernel, arXiv:2512.22219, in a CUDA graph"}},
+     .launch_floor = {800, 700, 1500, "Mirage persistent kernel, arXiv:2512.22219, in a CUDA graph"},
+     .load_wait = {438, 400, 550, "markdewing/AI_kernels latency: 860 cycles"}},
 };
 
 /* Middle and ends of the shares above, for a card about which nothing was published. */
@@ -88,6 +100,7 @@ static const struct card_figures elsewhere = {
     .store = {0.92, 0.67, 0.98, "other cards write 0.67 to 0.98"},
     .copy = {0.88, 0.75, 0.95, "other cards copy 0.75 to 0.95"},
     .launch_floor = {1300, 800, 2000, "other cards need 800 to 1340 ns in a CUDA graph"},
+    .load_wait = {370, 250, 550, "other cards wait 251 to 438 ns"},
 };
 
 static const struct {
@@ -100,6 +113,10 @@ static const struct {
     {"h200", "dram_store_ceiling", {4.69e12, 4.643e12, 4.737e12, ON_H200}, "B/s"},
     {"h200", "dram_copy_ceiling", {4.27e12, 4.227e12, 4.313e12, ON_H200 "; read and written bytes"}, "B/s"},
     {"h200", "block_launch_ns", {0.604, 0.592, 0.616, "measured on an H200 by ubench"}, "ns"},
+    {"h200",
+     "load_wait_ns",
+     {378, 370, 392, "measured on an H200 by ubench: occupancy, 4 warps an SM, a line each"},
+     "ns"},
     {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
 };
 
@@ -196,6 +213,7 @@ void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out)
     set_share(out, "dram_copy_ceiling", known(&card->copy, &elsewhere.copy), gpu);
     set_figure(out, "l2_load_ceiling", &card->l2_load, "B/s", "assumed: ");
     set_figure(out, "launch_floor_ns", known(&card->launch_floor, &elsewhere.launch_floor), "ns", "assumed: ");
+    set_figure(out, "load_wait_ns", known(&card->load_wait, &elsewhere.load_wait), "ns", "assumed: ");
     set_clock(out, gpu);
     set_steps(out, gpu);
     set_measured(out, gpu->slug); /* replaces what was assumed */

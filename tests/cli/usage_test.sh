@@ -100,7 +100,7 @@ rm -f out err place
 
 expect 0 "ubench run coalescing --stride 1..32" help
 expect 0 "ubench run coalescing --stride 1..32" --help
-for verb in run list describe show plot check devices metrics doctor; do
+for verb in run list describe show plot check devices metrics occupancy doctor; do
     expect 0 "ubench $verb" help $verb
     expect 0 "ubench $verb" $verb --help
     "$UBENCH" help | grep -q "^  $verb" || fail "help does not name $verb"

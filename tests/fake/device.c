@@ -525,7 +525,9 @@ const char *ub_runtime_error_name(int number)
     static const struct {
         int number;
         const char *name;
-    } names[] = {{FAKE_LAUNCH_FAILURE, "cudaErrorLaunchFailure"},
+    } names[] = {{1, "cudaErrorInvalidValue"},
+                 {701, "cudaErrorLaunchOutOfResources"},
+                 {FAKE_LAUNCH_FAILURE, "cudaErrorLaunchFailure"},
                  {FAKE_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration"},
                  {FAKE_NO_IMAGE, "cudaErrorNoKernelImageForDevice"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

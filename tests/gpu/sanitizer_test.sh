@@ -15,6 +15,7 @@ sweeps=(
     "bank_conflict --op ldmatrix --bytes 16"
     "divergence --variant all --ways 2,5 --blocks 2"
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
+    "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
