@@ -18,12 +18,13 @@ enum { WARP = 32, CARD_BYTES = 200, TEXT_BYTES = 256, KNOWN_CC_BYTES = 256 };
 
 /* The three quantities that may be ranges: option, limits, what nothing said means. */
 static const struct ub_axis quantity_axes[UB_VARY_QUANTITIES] = {
-    [UB_VARY_REGISTERS] = {.name = "regs", .minimum = 0, .maximum = 255, .initial = "32"},
-    [UB_VARY_THREADS] = {.name = "threads", .minimum = 1, .maximum = 4096, .initial = "256"},
-    [UB_VARY_SHARED] = {.name = "smem", .minimum = 0, .maximum = 1 << 20, .initial = "0"},
+    [UB_VARY_REGISTERS] = {.name = "regs", .unit = "register", .minimum = 0, .maximum = 255, .initial = "32"},
+    [UB_VARY_THREADS] = {.name = "threads", .unit = "thread", .minimum = 1, .maximum = 4096, .initial = "256"},
+    [UB_VARY_SHARED] = {.name = "smem", .unit = "byte", .minimum = 0, .maximum = 1 << 20, .initial = "0"},
 };
-static const struct ub_axis barrier_axis = {.name = "barriers", .minimum = 0, .maximum = 16, .initial = "1"};
-static const struct ub_axis want_axis = {.name = "want", .minimum = 1, .maximum = 64};
+static const struct ub_axis barrier_axis = {
+    .name = "barriers", .unit = "barrier", .minimum = 0, .maximum = 16, .initial = "1"};
+static const struct ub_axis want_axis = {.name = "want", .unit = "block", .minimum = 1, .maximum = 64};
 
 struct question {
     char card[CARD_BYTES];

@@ -241,7 +241,9 @@ const struct ub_micro ub_micro_occupancy = {
                 "Volkov, Better Performance at Lower Occupancy, GTC 2010: instructions in flight instead of warps\n"
                 "Abdelkhalik et al. 2022; Chips and Cheese: 4 cycles from a multiply-add to the next\n"
                 "driver_types.h of CUDA 13.0, cudaErrorInvalidConfiguration and cudaErrorLaunchOutOfResources\n"
-                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0, 191 points",
+                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0, 191 points "
+                "with equal work for each warp; tickets came after them, and no record of these kernels is in reports/ "
+                "yet",
         },
     .axis_count = OCCUPANCY_AXES,
     .axes = axes,

@@ -82,6 +82,7 @@ expect 2 "two ranges at most" --regs 16,32 --threads 64,128 --smem 0,1024
 expect 2 "--plot draws a range" --plot x.svg --device model:h200
 expect 2 "one number is needed" --want 1..4
 expect 2 "occupancy has no option --stride" --stride 1
+expect 2 "takes 0..255 (register)" --regs 300
 
 "$UBENCH" help occupancy >out || fail "help: $?"
 has out "^ubench occupancy" "ubench describe occupancy" "--regs RANGE"
