@@ -151,6 +151,13 @@ struct ub_facts {
     const struct ub_static *attributes; /* of the kernel that ran; NULL: predicted, or not known */
 };
 
+/* The value of the counter `key`; NaN where it is not known. */
+double ub_fact(const struct ub_facts *facts, const char *key);
+
+/* Puts one metric at the end of `metrics`, which holds UB_MAX_METRICS and not more:
+ * a rule adds at most one for each of its metric_keys, whose number the registry checks. */
+void ub_metric_add(struct ub_metrics *metrics, const char *key, const char *unit, double value);
+
 /* ---- device side -------------------------------------------------------- */
 
 enum ub_memory { UB_DEVICE_MEMORY, UB_PINNED_MEMORY, UB_PAGEABLE_MEMORY };

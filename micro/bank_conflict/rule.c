@@ -2,7 +2,6 @@
  *
  * The rule `bank_conflict` as data: axes, sweeps, counters, metrics, chart and texts. */
 #include <math.h>
-#include <string.h>
 
 #include "harness/contract/record.h"
 #include "micro/bank_conflict/rule.h"
@@ -125,35 +124,21 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
     out->count = 2;
 }
 
-/* NaN where the counter has no value. */
-static double fact(const struct ub_facts *facts, const char *key)
-{
-    for (size_t i = 0; i < facts->counter_count; i++)
-        if (strcmp(facts->counter_keys[i], key) == 0)
-            return (double)facts->counter_values[i];
-    return NAN;
-}
-
 /* What the hardware took for the accesses under the lens. */
 static double wavefronts_per_access(const struct ub_facts *facts, const struct bank_conflict_geometry *g)
 {
     const double fill = (double)bank_conflict_passes(g);
     switch ((enum bank_conflict_op)g->op) {
     case BANK_CONFLICT_LOAD:
-        return fact(facts, "l1_shared_load_wavefronts") / fact(facts, "shared_load_requests");
+        return ub_fact(facts, "l1_shared_load_wavefronts") / ub_fact(facts, "shared_load_requests");
     case BANK_CONFLICT_STORE:
-        return (fact(facts, "l1_shared_store_wavefronts") - fill) / (fact(facts, "shared_store_requests") - fill);
+        return (ub_fact(facts, "l1_shared_store_wavefronts") - fill) / (ub_fact(facts, "shared_store_requests") - fill);
     case BANK_CONFLICT_LDMATRIX:
-        return fact(facts, "l1_shared_load_wavefronts") / fact(facts, "matrix_load_requests");
+        return ub_fact(facts, "l1_shared_load_wavefronts") / ub_fact(facts, "matrix_load_requests");
     case BANK_CONFLICT_OPS:
         break;
     }
     return NAN;
-}
-
-static void add_metric(struct ub_metrics *metrics, const char *key, const char *unit, double value)
-{
-    metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
 }
 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
@@ -165,10 +150,10 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     const double cycles_per_ns = ub_constant_value(facts->constants, "clock_mhz") * 1e-3;
     const double cycles = facts->time_ns * cycles_per_ns / (double)bank_conflict_accesses();
     const double wavefronts = wavefronts_per_access(facts, &g);
-    add_metric(out, "cycles_per_access", "cycle", cycles);
-    add_metric(out, "wavefronts_per_access", "wavefront", wavefronts);
-    add_metric(out, "conflicts_per_access", "1", wavefronts / bank_conflict_least(&g));
-    add_metric(out, "bytes_per_cycle", "B/cycle", (double)(BANK_CONFLICT_LANES * g.bytes) / cycles);
+    ub_metric_add(out, "cycles_per_access", "cycle", cycles);
+    ub_metric_add(out, "wavefronts_per_access", "wavefront", wavefronts);
+    ub_metric_add(out, "conflicts_per_access", "1", wavefronts / bank_conflict_least(&g));
+    ub_metric_add(out, "bytes_per_cycle", "B/cycle", (double)(BANK_CONFLICT_LANES * g.bytes) / cycles);
 }
 
 /* The point is small: all of it is checked. */

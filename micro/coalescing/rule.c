@@ -2,7 +2,6 @@
  *
  * The rule `coalescing` as data: axes, sweeps, counters, metrics, chart and texts. */
 #include <math.h>
-#include <string.h>
 
 #include "harness/contract/record.h"
 #include "micro/coalescing/rule.h"
@@ -169,37 +168,23 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
         add_buffer(out, "destination", UB_FILL_POISON, true, region);
 }
 
-/* NaN where the counter has no value. */
-static double fact(const struct ub_facts *facts, const char *key)
-{
-    for (size_t i = 0; i < facts->counter_count; i++)
-        if (strcmp(facts->counter_keys[i], key) == 0)
-            return (double)facts->counter_values[i];
-    return NAN;
-}
-
 /* Loads and copies are judged by their loads, stores by their stores. */
 static double side(const struct ub_facts *facts, const struct coalescing_geometry *g, const char *load,
                    const char *store)
 {
-    return fact(facts, g->op == COALESCING_STORE ? store : load);
+    return ub_fact(facts, g->op == COALESCING_STORE ? store : load);
 }
 
 /* Bytes that DRAM moved. A law that says nothing about one direction, because it is
  * next to nothing, counts it as 0; what the operation itself moves must be known. */
 static double dram_bytes(const struct ub_facts *facts, const struct coalescing_geometry *g)
 {
-    const double read = fact(facts, "dram_read_bytes"), written = fact(facts, "dram_write_bytes");
+    const double read = ub_fact(facts, "dram_read_bytes"), written = ub_fact(facts, "dram_write_bytes");
     if (g->op == COALESCING_LOAD)
         return read + (isnan(written) ? 0 : written);
     if (g->op == COALESCING_STORE)
         return written + (isnan(read) ? 0 : read);
     return read + written;
-}
-
-static void add_metric(struct ub_metrics *metrics, const char *key, const char *unit, double value)
-{
-    metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
 }
 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
@@ -212,11 +197,12 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     const double requests = side(facts, &g, "global_load_requests", "global_store_requests");
     const double sectors = side(facts, &g, "global_load_sectors", "global_store_sectors");
     const double bytes = side(facts, &g, "global_load_bytes", "global_store_bytes");
-    add_metric(out, "useful_bandwidth", "B/s", useful_bps);
-    add_metric(out, "ceiling_share", "1", useful_bps / ub_constant_value(facts->constants, coalescing_ceilings[g.op]));
-    add_metric(out, "sectors_per_request", "sector/request", sectors / requests);
-    add_metric(out, "efficiency", "1", bytes / (UB_SECTOR_BYTES * sectors));
-    add_metric(out, "dram_bandwidth", "B/s", dram_bytes(facts, &g) / facts->time_ns * 1e9);
+    ub_metric_add(out, "useful_bandwidth", "B/s", useful_bps);
+    ub_metric_add(out, "ceiling_share", "1",
+                  useful_bps / ub_constant_value(facts->constants, coalescing_ceilings[g.op]));
+    ub_metric_add(out, "sectors_per_request", "sector/request", sectors / requests);
+    ub_metric_add(out, "efficiency", "1", bytes / (UB_SECTOR_BYTES * sectors));
+    ub_metric_add(out, "dram_bandwidth", "B/s", dram_bytes(facts, &g) / facts->time_ns * 1e9);
 }
 
 /* ---- chart and texts ------------------------------------------------------------------------- */

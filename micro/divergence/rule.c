@@ -3,9 +3,6 @@
  * The rule `divergence`: what is swept, counted and said about it. */
 #include "micro/divergence/rule.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "harness/contract/record.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -120,20 +117,6 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
         (struct ub_buffer_spec){"results", UB_DEVICE_MEMORY, UB_FILL_POISON, true, divergence_out_bytes(&g)};
 }
 
-/* NaN where the counter has no value. */
-static double fact(const struct ub_facts *facts, const char *key)
-{
-    for (size_t i = 0; i < facts->counter_count; i++)
-        if (strcmp(facts->counter_keys[i], key) == 0)
-            return (double)facts->counter_values[i];
-    return NAN;
-}
-
-static void add_metric(struct ub_metrics *metrics, const char *key, const char *unit, double value)
-{
-    metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
-}
-
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 {
     struct divergence_geometry g;
@@ -143,17 +126,17 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     const double steps = (double)g.rows * g.body;
     const double one_path_ns = steps * ub_constant_value(facts->constants, divergence_step_constant(g.variant));
     const double warps = (double)g.blocks * ((g.block + DIVERGENCE_LANES - 1) / DIVERGENCE_LANES);
-    const double divergent = fact(facts, "branches_divergent"), uniform = fact(facts, "branches_uniform");
-    const double threads = fact(facts, "thread_instructions"), on = fact(facts, "thread_instructions_pred_on");
-    add_metric(out, "slowdown", "x", facts->time_ns / one_path_ns);
-    add_metric(out, "step_ns", "ns", facts->time_ns / steps);
+    const double divergent = ub_fact(facts, "branches_divergent"), uniform = ub_fact(facts, "branches_uniform");
+    const double threads = ub_fact(facts, "thread_instructions"), on = ub_fact(facts, "thread_instructions_pred_on");
+    ub_metric_add(out, "slowdown", "x", facts->time_ns / one_path_ns);
+    ub_metric_add(out, "step_ns", "ns", facts->time_ns / steps);
     /* each time that a warp comes to them */
-    add_metric(out, "divergent_branches", "branch/warp", divergent / (warps * g.rows));
+    ub_metric_add(out, "divergent_branches", "branch/warp", divergent / (warps * g.rows));
     /* The loop around the steps branches too, so that a select shows 100 %; a launch without
      * any branch would have no efficiency (0 / 0), neither 0 nor 100 %. */
-    add_metric(out, "branch_efficiency", "1", uniform / (uniform + divergent));
-    add_metric(out, "average_active_lanes", "lane", threads / fact(facts, "warp_instructions"));
-    add_metric(out, "predicated_off", "1", 1 - on / threads);
+    ub_metric_add(out, "branch_efficiency", "1", uniform / (uniform + divergent));
+    ub_metric_add(out, "average_active_lanes", "lane", threads / ub_fact(facts, "warp_instructions"));
+    ub_metric_add(out, "predicated_off", "1", 1 - on / threads);
 }
 
 /* ---- chart and texts -------------------------------------------------------------- */

@@ -113,9 +113,9 @@ static void law(const struct ub_gpu *gpu, const struct ub_constants *constants, 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 {
     const double blocks = (double)facts->point->values[NULL_GRID];
-    out->items[0] = (struct ub_metric){"time_ns", "ns", facts->time_ns};
-    out->items[1] = (struct ub_metric){"time_per_block_ns", "ns", facts->time_ns / blocks};
-    out->count = 2;
+    out->count = 0;
+    ub_metric_add(out, "time_ns", "ns", facts->time_ns);
+    ub_metric_add(out, "time_per_block_ns", "ns", facts->time_ns / blocks);
 }
 
 static bool small(const struct ub_gpu *gpu, const struct ub_point *point, struct ub_point *out)

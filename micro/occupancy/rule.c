@@ -4,7 +4,6 @@
 #include "micro/occupancy/rule.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "harness/contract/record.h"
 
@@ -141,26 +140,12 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
                                                              occupancy_elements(&g) * sizeof(uint32_t)};
 }
 
-/* NaN where the counter has no value. */
-static double fact(const struct ub_facts *facts, const char *key)
-{
-    for (size_t i = 0; i < facts->counter_count; i++)
-        if (strcmp(facts->counter_keys[i], key) == 0)
-            return (double)facts->counter_values[i];
-    return NAN;
-}
-
 /* What the driver says of the kernel, or what the law says; never one for the other. */
 static double resident_blocks(const struct ub_facts *facts, const struct occupancy_geometry *g)
 {
     if (facts->predicted)
         return g->resident;
     return facts->attributes != NULL ? (double)facts->attributes->resident_blocks : NAN;
-}
-
-static void add_metric(struct ub_metrics *metrics, const char *key, const char *unit, double value)
-{
-    metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
 }
 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
@@ -173,14 +158,14 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     const double done = (double)(loads ? occupancy_bytes(&g) : occupancy_fmas(&g));
     const double per_second = done / facts->time_ns * 1e9;
     const double warps_per_sm = facts->gpu->warps_per_sm, resident = resident_blocks(facts, &g);
-    add_metric(out, "peak_share", "1", per_second / occupancy_peak(facts->gpu, facts->constants, &g));
-    add_metric(out, "achieved_occupancy", "1",
-               fact(facts, "warps_active") / fact(facts, "sm_cycles_active") / warps_per_sm);
-    add_metric(out, "theoretical_occupancy", "1", resident * g.warps_per_block / warps_per_sm);
-    add_metric(out, "resident_blocks", "block", resident);
-    add_metric(out, "flops", "FLOP/s", loads ? NAN : 2 * per_second);
-    add_metric(out, "useful_bandwidth", "B/s", loads ? per_second : NAN);
-    add_metric(out, "wait_ns", "ns", loads ? facts->time_ns * g.warps / ((double)g.tickets * OCCUPANCY_STEPS) : NAN);
+    ub_metric_add(out, "peak_share", "1", per_second / occupancy_peak(facts->gpu, facts->constants, &g));
+    ub_metric_add(out, "achieved_occupancy", "1",
+                  ub_fact(facts, "warps_active") / ub_fact(facts, "sm_cycles_active") / warps_per_sm);
+    ub_metric_add(out, "theoretical_occupancy", "1", resident * g.warps_per_block / warps_per_sm);
+    ub_metric_add(out, "resident_blocks", "block", resident);
+    ub_metric_add(out, "flops", "FLOP/s", loads ? NAN : 2 * per_second);
+    ub_metric_add(out, "useful_bandwidth", "B/s", loads ? per_second : NAN);
+    ub_metric_add(out, "wait_ns", "ns", loads ? facts->time_ns * g.warps / ((double)g.tickets * OCCUPANCY_STEPS) : NAN);
 }
 
 /* ---- chart and texts ------------------------------------------------------------ */

@@ -2,7 +2,6 @@
  *
  * The rule `transpose` as data: axes, sweeps, counters, metrics, chart and texts. */
 #include <math.h>
-#include <string.h>
 
 #include "harness/contract/record.h"
 #include "micro/transpose/rule.h"
@@ -162,31 +161,17 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
     out->count = 2;
 }
 
-/* NaN where the counter has no value. */
-static double fact(const struct ub_facts *facts, const char *key)
-{
-    for (size_t i = 0; i < facts->counter_count; i++)
-        if (strcmp(facts->counter_keys[i], key) == 0)
-            return (double)facts->counter_values[i];
-    return NAN;
-}
-
 /* Of two counters; NaN where there are no requests. */
 static double per_request(const struct ub_facts *facts, const char *key, const char *requests_key)
 {
-    const double requests = fact(facts, requests_key);
-    return requests > 0 ? fact(facts, key) / requests : NAN;
+    const double requests = ub_fact(facts, requests_key);
+    return requests > 0 ? ub_fact(facts, key) / requests : NAN;
 }
 
 /* What a request of a full warp takes at least: sectors of its bytes, turns of 128 bytes. */
 static double least(uint32_t access_bytes, uint32_t unit_bytes)
 {
     return (double)UB_WARP_LANES * access_bytes / unit_bytes;
-}
-
-static void add_metric(struct ub_metrics *metrics, const char *key, const char *unit, double value)
-{
-    metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
 }
 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
@@ -204,15 +189,15 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     /* fmax() passes over what is NaN: a variant without shared memory has two ratios only */
     const double excess =
         fmax(fmax(loads / sectors, stores / sectors), fmax(shared_loads / turns, shared_stores / turns));
-    add_metric(out, "bandwidth", "B/s", bandwidth_bps);
-    add_metric(out, "copy_share", "1", bandwidth_bps / transpose_ceiling(facts->constants));
-    add_metric(out, "request_excess", "1", excess);
-    add_metric(out, "load_sectors_per_request", "sector/request", loads);
-    add_metric(out, "store_sectors_per_request", "sector/request", stores);
-    add_metric(out, "shared_load_conflicts", "wavefront/request", shared_loads - turns);
-    add_metric(out, "shared_store_conflicts", "wavefront/request", shared_stores - turns);
-    add_metric(out, "dram_bandwidth", "B/s",
-               (fact(facts, "dram_read_bytes") + fact(facts, "dram_write_bytes")) / facts->time_ns * 1e9);
+    ub_metric_add(out, "bandwidth", "B/s", bandwidth_bps);
+    ub_metric_add(out, "copy_share", "1", bandwidth_bps / transpose_ceiling(facts->constants));
+    ub_metric_add(out, "request_excess", "1", excess);
+    ub_metric_add(out, "load_sectors_per_request", "sector/request", loads);
+    ub_metric_add(out, "store_sectors_per_request", "sector/request", stores);
+    ub_metric_add(out, "shared_load_conflicts", "wavefront/request", shared_loads - turns);
+    ub_metric_add(out, "shared_store_conflicts", "wavefront/request", shared_stores - turns);
+    ub_metric_add(out, "dram_bandwidth", "B/s",
+                  (ub_fact(facts, "dram_read_bytes") + ub_fact(facts, "dram_write_bytes")) / facts->time_ns * 1e9);
 }
 
 /* ---- chart and texts ------------------------------------------------------------------------- */
