@@ -39,7 +39,7 @@ enum {
     OCCUPANCY_VARIANTS = 9,        /* kernels that differ in their registers */
     OCCUPANCY_FMAS = 1024,         /* of a thread each time round the loop, all chains together */
     OCCUPANCY_ROUNDS = 4,          /* round the loop, of a ticket of work=compute */
-    OCCUPANCY_STEPS = 32,          /* of a ticket of work=latency: loads one after another */
+    OCCUPANCY_LOADS = 64,          /* of a thread, of a ticket of work=latency */
     OCCUPANCY_SINK_BYTES = 256,    /* the buffer that no kernel ever writes */
     OCCUPANCY_COUNTER_BYTES = 256, /* the one that holds the number of the next ticket */
     /* Tickets an SM. A thread that took all of them would have counted to 4095 x 4096,

@@ -144,7 +144,7 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
     latency(const uint32_t *__restrict__ source, uint32_t tickets, uint32_t last, uint32_t stop, uint32_t key,
             uint32_t *next, uint32_t *sink, unsigned long long *sum)
 {
-    held<held_of(registers, 19 + ilp)> others(key);
+    held<held_of(registers, 20 + ilp)> others(key);
     unsigned long long total = 0;
     uint32_t ticket = share(ask(next, last));
     while (ticket < tickets) {
@@ -152,7 +152,7 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
         uint64_t element = occupancy_first(ilp, ticket, threadIdx.x % WARP);
         const uint32_t step = occupancy_step(ilp, ticket, tickets);
 #pragma unroll 1
-        for (uint32_t left = OCCUPANCY_STEPS; left != 0; left--) {
+        for (uint32_t left = OCCUPANCY_LOADS / ilp; left != 0; left--) {
             uint32_t values[ilp], every = 0xFFFFFFFFu;
 #pragma unroll
             for (int c = 0; c < ilp; c++)
@@ -162,7 +162,7 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
                 every &= values[c];
 #pragma unroll
             for (int c = 0; c < ilp; c++) /* always: a check runs the same machine code */
-                total += values[c] * (2 * (element + c * WARP) + 1);
+                total += (uint64_t)values[c] * (uint32_t)(2 * (element + c * WARP) + 1);
             element += step + (every == 0xFFFFFFFFu);
             if (__builtin_expect(left == stop, 0))
                 others.change();
@@ -196,7 +196,7 @@ static __global__ void walk_through(const uint32_t *source, uint64_t elements, u
     unsigned long long sum = 0;
     for (uint64_t e = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; e < elements;
          e += (uint64_t)gridDim.x * blockDim.x)
-        sum += source[e] * (2 * e + 1);
+        sum += (uint64_t)source[e] * (uint32_t)(2 * e + 1);
     add_warp(expected, sum);
 }
 

@@ -165,7 +165,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     ub_metric_add(out, "resident_blocks", "block", resident);
     ub_metric_add(out, "flops", "FLOP/s", loads ? NAN : 2 * per_second);
     ub_metric_add(out, "useful_bandwidth", "B/s", loads ? per_second : NAN);
-    ub_metric_add(out, "wait_ns", "ns", loads ? facts->time_ns * g.warps / ((double)g.tickets * OCCUPANCY_STEPS) : NAN);
+    ub_metric_add(out, "wait_ns", "ns", loads ? facts->time_ns / occupancy_steps(&g) : NAN);
 }
 
 /* ---- chart and texts ------------------------------------------------------------ */
@@ -192,9 +192,10 @@ const struct ub_micro ub_micro_occupancy = {
                    "  blocks, and from CC 9.0 on barriers\n"
                    "with 32 x registers rounded up to 256 a warp and shared memory to 128 bytes (256 before CC 8.0). "
                    "occupancy = blocks x warps of a block / warps of an SM. Compute: an SM does min(warps x ilp / 4 "
-                   "cycles, "
-                   "lanes / 32) multiply-add instructions a cycle. Latency: a step takes wait + 7 ns x (ilp - 1) while "
-                   "few wait, bytes / DRAM's ceiling when many do, and near the ceiling the 2.4-norm of both.",
+                   "cycles, lanes / 32) multiply-add instructions a cycle, and a round of 1024 costs a warp 76 cycles "
+                   "more. Latency: a step takes wait + 5.5 ns x (ilp - 1) while few wait, bytes / DRAM's ceiling when "
+                   "many do, near the ceiling the 2.4-norm of both, and never less than DRAM needs for pieces of 128 x "
+                   "ilp bytes, each of which costs as much as 100 bytes more.",
             .breaks =
                 "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is too "
                 "small or has a last wave that is not full, blocks that end early. A scheduler that is full serves its "

@@ -34,7 +34,7 @@ static uint64_t loaded(const struct occupancy_geometry *g, const uint32_t *sourc
 {
     uint64_t sum = 0;
     for (uint64_t element = 0; element < occupancy_elements(g); element++)
-        sum += source[element] * (2 * element + 1);
+        sum += (uint64_t)source[element] * (uint32_t)(2 * element + 1);
     return sum;
 }
 
