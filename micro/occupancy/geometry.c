@@ -97,6 +97,7 @@ const char *occupancy_resolve(const struct ub_gpu *gpu, const struct ub_point *p
         .opt_in = request.opt_in,
     };
     /* A launch that is refused is tried with a block an SM. */
+    g.piles = g.work == OCCUPANCY_LATENCY ? (uint32_t)gpu->sms : 1;
     g.blocks = (uint32_t)gpu->sms * (g.resident > 0 ? g.resident : 1);
     g.warps = g.blocks * g.warps_per_block;
     g.tickets = (uint32_t)gpu->sms * (v[OCCUPANCY_TICKETS] > 0 ? (uint32_t)v[OCCUPANCY_TICKETS] : tickets_of_sm(&g));

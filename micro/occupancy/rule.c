@@ -133,8 +133,8 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
         return;
     out->buffers[out->count++] =
         (struct ub_buffer_spec){"sink", UB_DEVICE_MEMORY, UB_FILL_ZERO, false, OCCUPANCY_SINK_BYTES};
-    out->buffers[out->count++] =
-        (struct ub_buffer_spec){"counter", UB_DEVICE_MEMORY, UB_FILL_ZERO, false, OCCUPANCY_COUNTER_BYTES};
+    out->buffers[out->count++] = (struct ub_buffer_spec){"counters", UB_DEVICE_MEMORY, UB_FILL_ZERO, false,
+                                                         (uint64_t)g.piles * OCCUPANCY_COUNTER_BYTES};
     if (g.work == OCCUPANCY_LATENCY && g.resident > 0)
         out->buffers[out->count++] = (struct ub_buffer_spec){"source", UB_DEVICE_MEMORY, UB_FILL_RANDOM, false,
                                                              occupancy_elements(&g) * sizeof(uint32_t)};
@@ -193,9 +193,8 @@ const struct ub_micro ub_micro_occupancy = {
                    "with 32 x registers rounded up to 256 a warp and shared memory to 128 bytes (256 before CC 8.0). "
                    "occupancy = blocks x warps of a block / warps of an SM. Compute: an SM does min(warps x ilp / 4 "
                    "cycles, lanes / 32) multiply-add instructions a cycle, and a round of 1024 costs a warp 76 cycles "
-                   "more. Latency: a step takes wait + 5.5 ns x (ilp - 1) while few wait, bytes / DRAM's ceiling when "
-                   "many do, near the ceiling the 2.4-norm of both, and never less than DRAM needs for pieces of 128 x "
-                   "ilp bytes, each of which costs as much as 100 bytes more.",
+                   "more. Latency: a step takes wait + 9.5 ns x (ilp - 1) while few wait, bytes / DRAM's ceiling when "
+                   "many do, and near the ceiling the 3-norm of both.",
             .breaks =
                 "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is too "
                 "small or has a last wave that is not full, blocks that end early. A scheduler that is full serves its "
