@@ -234,6 +234,20 @@ static bool read_static(struct reader *reader, const json_t *value, struct ub_re
     return true;
 }
 
+static bool read_publication(struct reader *reader, const json_t *value, struct ub_record_point *point)
+{
+    const json_t *object = json_object_get(value, "published");
+    if (!object || json_is_null(object))
+        return reader->record->source != UB_PUBLISHED || ub_place_fail(&reader->place, "\"published\" is missing");
+    ub_place_key(&reader->place, "published");
+    if (reader->record->source != UB_PUBLISHED)
+        return ub_place_fail(&reader->place, "only a published record has a source for each value");
+    if (!ub_read_members(&reader->place, object, ub_publication_fields, &point->published))
+        return false;
+    ub_place_up(&reader->place);
+    return true;
+}
+
 static bool read_law(struct reader *reader, const json_t *value, struct ub_record_point *point)
 {
     struct ub_place *place = &reader->place;
@@ -279,10 +293,11 @@ static bool read_point(struct reader *reader, const json_t *value)
         return no_memory(reader);
     return ub_read_members(place, value, ub_point_name_fields, point) && read_named(reader, point, value, &axes) &&
            ub_read_members(place, value, ub_point_state_fields, point) &&
-           ub_read_members(place, value, ub_point_setting_fields, point) && read_static(reader, value, point) &&
-           read_time(reader, value, point) && read_named(reader, point, value, &metrics) &&
-           read_named(reader, point, value, &predicted_metrics) && read_named(reader, point, value, &counters) &&
-           read_law(reader, value, point) && (complete_units(point) || no_memory(reader));
+           ub_read_members(place, value, ub_point_setting_fields, point) && read_publication(reader, value, point) &&
+           read_static(reader, value, point) && read_time(reader, value, point) &&
+           read_named(reader, point, value, &metrics) && read_named(reader, point, value, &predicted_metrics) &&
+           read_named(reader, point, value, &counters) && read_law(reader, value, point) &&
+           (complete_units(point) || no_memory(reader));
 }
 
 /* ---- the other sections -------------------------------------------------- */
