@@ -54,8 +54,6 @@ static bool check_options(const struct ub_options *options, double *margin, stru
 {
     const enum ub_format format = format_of(options);
     const struct ub_plot_options plot = plot_options(options);
-    if (options->operand_count < 2)
-        return ub_fail(err, UB_USAGE, "compare takes two runs or more: ubench compare A.json B.json");
     if (options->operand_count > UB_MAX_COMPARED)
         return ub_fail(err, UB_USAGE, "compare takes at most %d runs: %zu were given", UB_MAX_COMPARED,
                        options->operand_count);
@@ -155,6 +153,11 @@ static bool report(const struct ub_options *options, const struct ub_comparison 
 static enum ub_status compare(const struct ub_options *options, const struct ub_operands *operands, double margin,
                               struct ub_error *err)
 {
+    /* Published figures have the model of their card to be compared with. */
+    if (operands->count == 1 && operands->records[0].source != UB_PUBLISHED) {
+        ub_fail(err, UB_USAGE, "compare takes two runs or more: ubench compare %s B.json", options->operands[0]);
+        return UB_USAGE;
+    }
     struct ub_compare_request request = {
         .run_count = operands->count, .rule = options->rule, .margin = margin, .seed = options->seed};
     for (size_t i = 0; i < operands->count; i++)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const ub_change_names[] = {"not-tested", "same", "faster", "slower", "unsure", NULL};
 
@@ -61,23 +60,9 @@ void ub_change_count(const struct ub_comparison *comparison, size_t run, struct 
 
 /* ---- groups ---------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_group(const struct ub_comparison *comparison, size_t left, size_t right)
-{
-    const struct ub_record_point *a = ub_compared_first(comparison, left), *b = ub_compared_first(comparison, right);
-    return same_text(a->rule, b->rule) && same_text(a->sweep, b->sweep);
-}
-
 bool ub_compared_begins_group(const struct ub_comparison *comparison, size_t index)
 {
-    for (size_t i = 0; i < index; i++)
-        if (same_group(comparison, i, index))
-            return false;
-    return true;
+    return comparison->points[index].group == index;
 }
 
 static bool is_ratio(double value)
@@ -92,7 +77,7 @@ void ub_compared_spread(const struct ub_comparison *comparison, size_t run, size
     *out = (struct ub_spread){.mean = NAN, .least = NAN, .most = NAN, .predicted = NAN};
     for (size_t i = 0; i < comparison->point_count; i++) {
         const struct ub_contrast *contrast = &comparison->points[i].contrasts[run];
-        if (first != SIZE_MAX && !same_group(comparison, i, first))
+        if (first != SIZE_MAX && comparison->points[i].group != comparison->points[first].group)
             continue;
         out->points++;
         out->changes[contrast->change]++;

@@ -59,6 +59,7 @@ struct ub_contrast {
 };
 
 struct ub_compared_point {
+    size_t group;                  /* the first point of its rule and sweep */
     char *label;                   /* its axes that vary in its group: "stride=8 op=load"; owned */
     struct ub_side *sides;         /* one a run; owned by the comparison */
     struct ub_contrast *contrasts; /* one a run, that of the first is empty; owned */

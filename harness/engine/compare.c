@@ -54,21 +54,20 @@ static bool same_value(const struct ub_axis_value *a, const struct ub_axis_value
     return a && b && ub_same_text(a->word, b->word) && (a->word || a->number == b->number);
 }
 
+/* Whether the points of a group differ in an axis. */
+static bool varies(const struct ub_comparison *comparison, size_t group, const char *axis)
+{
+    const struct ub_axis_value *value = ub_point_axis(ub_compared_first(comparison, group), axis);
+    for (size_t i = group; i < comparison->point_count; i++)
+        if (comparison->points[i].group == group &&
+            !same_value(ub_point_axis(ub_compared_first(comparison, i), axis), value))
+            return true;
+    return false;
+}
+
 static bool same_group(const struct ub_record_point *a, const struct ub_record_point *b)
 {
     return ub_same_text(a->rule, b->rule) && ub_same_text(a->sweep, b->sweep);
-}
-
-/* Whether the points of a rule and sweep differ in an axis. */
-static bool varies(const struct ub_comparison *comparison, const struct ub_record_point *first, const char *axis)
-{
-    const struct ub_axis_value *value = ub_point_axis(first, axis);
-    for (size_t i = 0; i < comparison->point_count; i++) {
-        const struct ub_record_point *point = ub_compared_first(comparison, i);
-        if (same_group(point, first) && !same_value(ub_point_axis(point, axis), value))
-            return true;
-    }
-    return false;
 }
 
 static bool label_point(const struct ub_record_point *point, const char *const *axes, size_t count, char **label)
@@ -88,26 +87,40 @@ static bool label_point(const struct ub_record_point *point, const char *const *
     return *label != NULL;
 }
 
-static bool label_group(struct ub_comparison *comparison, const struct ub_record_point *first)
+static bool label_group(struct ub_comparison *comparison, size_t group)
 {
+    const struct ub_record_point *first = ub_compared_first(comparison, group);
     const char *axes[UB_MAX_AXES];
     size_t count = 0;
     for (size_t i = 0; i < first->axis_count && count < UB_MAX_AXES; i++)
-        if (varies(comparison, first, first->axes[i].name))
+        if (varies(comparison, group, first->axes[i].name))
             axes[count++] = first->axes[i].name;
-    for (size_t i = 0; i < comparison->point_count; i++) {
-        const struct ub_record_point *point = ub_compared_first(comparison, i);
-        if (!comparison->points[i].label && same_group(point, first) &&
-            !label_point(point, axes, count, &comparison->points[i].label))
+    for (size_t i = group; i < comparison->point_count; i++)
+        if (comparison->points[i].group == group &&
+            !label_point(ub_compared_first(comparison, i), axes, count, &comparison->points[i].label))
             return false;
-    }
     return true;
+}
+
+/* The first point of the group of a point: mostly that of its neighbour. */
+static size_t group_of(const struct ub_comparison *comparison, size_t index)
+{
+    const struct ub_record_point *point = ub_compared_first(comparison, index);
+    const size_t near = index > 0 ? comparison->points[index - 1].group : 0;
+    if (same_group(ub_compared_first(comparison, near), point))
+        return near;
+    for (size_t k = 0; k < index; k++)
+        if (comparison->points[k].group == k && same_group(ub_compared_first(comparison, k), point))
+            return k;
+    return index;
 }
 
 static bool add_labels(struct ub_comparison *comparison, struct ub_error *err)
 {
     for (size_t i = 0; i < comparison->point_count; i++)
-        if (!comparison->points[i].label && !label_group(comparison, ub_compared_first(comparison, i)))
+        comparison->points[i].group = group_of(comparison, i);
+    for (size_t i = 0; i < comparison->point_count; i++)
+        if (comparison->points[i].group == i && !label_group(comparison, i))
             return ub_fail(err, UB_INTERNAL, "out of memory while comparing");
     return true;
 }

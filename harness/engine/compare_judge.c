@@ -164,6 +164,18 @@ static double half_tick(const struct ub_record *record, const struct ub_record_p
     return ub_tick_of(&record->constants, point) / 2 / point->time.median;
 }
 
+/* Hodges-Lehmann on logarithms: the median of all ratios of a pair. */
+static void fill_shift(struct judge *judge, struct ub_contrast *contrast)
+{
+    if (judge->first.n == 0 || judge->other.n == 0 || !(judge->first.values[0] > 0) || !(judge->other.values[0] > 0))
+        return;
+    for (size_t i = 0; i < judge->first.n; i++)
+        judge->first.values[i] = log(judge->first.values[i]);
+    for (size_t i = 0; i < judge->other.n; i++)
+        judge->other.values[i] = log(judge->other.values[i]);
+    contrast->shift = exp(ub_hodges_lehmann(judge->first.values, judge->first.n, judge->other.values, judge->other.n));
+}
+
 static bool fill_times(struct judge *judge, size_t run, const struct ub_side *first, const struct ub_side *other,
                        struct ub_contrast *contrast)
 {
@@ -184,31 +196,30 @@ static bool fill_times(struct judge *judge, size_t run, const struct ub_side *fi
     if (!judge->comparison->one_card)
         return true; /* two cards differ, no test is needed to know */
     contrast->p = ub_mann_whitney(judge->first.values, judge->first.n, judge->other.values, judge->other.n).p;
+    fill_shift(judge, contrast);
     return true;
 }
 
-/* Hodges-Lehmann on logarithms: the median of all ratios of a pair. */
-static void fill_shift(struct judge *judge, struct ub_contrast *contrast)
-{
-    if (judge->first.n == 0 || judge->other.n == 0 || !(judge->first.values[0] > 0) || !(judge->other.values[0] > 0))
-        return;
-    for (size_t i = 0; i < judge->first.n; i++)
-        judge->first.values[i] = log(judge->first.values[i]);
-    for (size_t i = 0; i < judge->other.n; i++)
-        judge->other.values[i] = log(judge->other.values[i]);
-    contrast->shift = exp(ub_hodges_lehmann(judge->first.values, judge->first.n, judge->other.values, judge->other.n));
-}
-
-static bool fill_cycles(struct judge *judge, const struct ub_side *first, const struct ub_side *other,
+/* The ratio alone, which costs little. */
+static bool fill_cycles(struct judge *judge, const struct ub_side *first, const struct ub_side *other, double factor,
                         struct ub_contrast *contrast)
 {
-    struct ub_interval ratio;
     if (!sort_samples(judge, &first->point->time, true, &judge->first) ||
-        !sort_samples(judge, &other->point->time, true, &judge->other) || !bootstrap(judge, &ratio))
+        !sort_samples(judge, &other->point->time, true, &judge->other))
         return false;
-    contrast->cycles = ratio.value;
-    contrast->cycles_lo = ratio.lo;
-    contrast->cycles_hi = ratio.hi;
+    contrast->cycles = ub_quantile_sorted(judge->first.values, judge->first.n, 0.5) /
+                       ub_quantile_sorted(judge->other.values, judge->other.n, 0.5) * factor;
+    return true;
+}
+
+/* Its interval, where the times claim a change. */
+static bool ask_cycles(struct judge *judge, double factor, struct ub_contrast *contrast)
+{
+    struct ub_interval ratio;
+    if (!bootstrap(judge, &ratio))
+        return false;
+    contrast->cycles_lo = ratio.lo * factor;
+    contrast->cycles_hi = ratio.hi * factor;
     return true;
 }
 
@@ -243,23 +254,24 @@ static bool is_host_noise(const struct ub_side *first, const struct ub_side *oth
            !(fabs(log(ratio)) > host_mads * hypot(a->mad / a->median, b->mad / b->median));
 }
 
-static void judge_change(const struct ub_comparison *comparison, const struct ub_side *first,
-                         const struct ub_side *other, struct ub_contrast *contrast)
+static bool is_changed(const struct ub_contrast *contrast)
+{
+    return contrast->change == UB_CHANGE_FASTER || contrast->change == UB_CHANGE_SLOWER;
+}
+
+static void judge_times(const struct ub_comparison *comparison, const struct ub_side *first,
+                        const struct ub_side *other, struct ub_contrast *contrast)
 {
     const size_t n = first->point->time.n < other->point->time.n ? first->point->time.n : other->point->time.n;
     const double margin = comparison->margin;
     contrast->change = change_of(contrast->ratio, contrast->lo, contrast->hi, margin);
-    const bool changed = contrast->change == UB_CHANGE_FASTER || contrast->change == UB_CHANGE_SLOWER;
     if (contrast->change == UB_CHANGE_UNSURE) {
         contrast->because = n < FEWEST ? UB_BECAUSE_FEW : UB_BECAUSE_SPREAD;
         contrast->more_rounds = n < FEWEST ? (double)(FEWEST - n) : rounds_to_settle(contrast, margin, n);
-    } else if (changed && is_host_noise(first, other, contrast->ratio)) {
+    } else if (is_changed(contrast) && is_host_noise(first, other, contrast->ratio)) {
         contrast->change = UB_CHANGE_UNSURE;
         contrast->because = UB_BECAUSE_HOST;
         contrast->more_rounds = INFINITY;
-    } else if (changed && comparison->one_card &&
-               change_of(contrast->cycles, contrast->cycles_lo, contrast->cycles_hi, margin) == UB_CHANGE_SAME) {
-        contrast->because = UB_BECAUSE_CLOCK;
     }
 }
 
@@ -298,14 +310,34 @@ static void init_contrast(struct ub_contrast *contrast)
                                      .more_rounds = NAN};
 }
 
-/* Throughputs instead of times: all ratios get the factor of the work done. */
-static void scale_by_work(struct ub_contrast *contrast, double factor)
+/* Throughputs instead of times: ratios get the factor of the work done. */
+static double work_factor(const struct ub_side *first, const struct ub_side *other, struct ub_contrast *contrast)
 {
-    double *ratios[] = {&contrast->ratio,     &contrast->lo,        &contrast->hi,        &contrast->cycles,
-                        &contrast->cycles_lo, &contrast->cycles_hi, &contrast->predicted, &contrast->shift};
+    const double factor = work_of(other->point) / work_of(first->point);
+    if (!isfinite(factor) || !(factor > 0) || nearly(factor, 1))
+        return 1;
+    double *ratios[] = {&contrast->ratio, &contrast->lo, &contrast->hi, &contrast->predicted, &contrast->shift};
     for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++)
         *ratios[i] *= factor;
     contrast->by_work = true;
+    return factor;
+}
+
+/* On one card a difference is a change; the clock may have made it. */
+static bool judge_change(struct judge *judge, const struct ub_side *first, const struct ub_side *other, double factor,
+                         struct ub_contrast *contrast)
+{
+    const struct ub_comparison *comparison = judge->comparison;
+    judge_times(comparison, first, other, contrast);
+    if (!comparison->one_card)
+        return true;
+    if (!fill_cycles(judge, first, other, factor, contrast) ||
+        (is_changed(contrast) && !ask_cycles(judge, factor, contrast)))
+        return false;
+    if (is_changed(contrast) &&
+        change_of(contrast->cycles, contrast->cycles_lo, contrast->cycles_hi, comparison->margin) == UB_CHANGE_SAME)
+        contrast->because = UB_BECAUSE_CLOCK;
+    return true;
 }
 
 static bool judge_run(struct judge *judge, const struct ub_compared_point *point, size_t run)
@@ -322,17 +354,8 @@ static bool judge_run(struct judge *judge, const struct ub_compared_point *point
     contrast->predicted = first->point->predicted_ns / other->point->predicted_ns;
     if (tested && !fill_times(judge, run, first, other, contrast))
         return false;
-    if (tested && comparison->one_card) {
-        fill_shift(judge, contrast);
-        if (!fill_cycles(judge, first, other, contrast))
-            return false;
-    }
-    const double factor = work_of(other->point) / work_of(first->point);
-    if (isfinite(factor) && factor > 0 && !nearly(factor, 1))
-        scale_by_work(contrast, factor);
-    if (tested)
-        judge_change(comparison, first, other, contrast);
-    return true;
+    const double factor = work_factor(first, other, contrast);
+    return !tested || judge_change(judge, first, other, factor, contrast);
 }
 
 /* ---- all points ----------------------------------------------------------------------- */

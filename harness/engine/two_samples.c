@@ -123,7 +123,7 @@ static double quantile(double *values, size_t n, double p)
         return low;
     double high = values[below + 1];
     for (size_t i = below + 2; i < n; i++)
-        high = fmin(high, values[i]);
+        high = values[i] < high ? values[i] : high;
     return low == high ? low : low + share * (high - low);
 }
 
