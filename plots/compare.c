@@ -215,12 +215,17 @@ static void title_changes(const struct forest *forest, char *title, size_t size)
             ub_text_append(title, size, ", %zu unsure", counts.changes[UB_CHANGE_UNSURE]);
         return;
     }
+    const char *word = slower ? "slower" : "faster";
+    if (changed > 1 && changed == forest->comparison->point_count) {
+        ub_text_set(title, size, "All %zu points are %s", changed, word);
+        return;
+    }
     size_t of_rule;
     char name[80];
     const char *rule = most_changed(forest->comparison, slower ? UB_CHANGE_SLOWER : UB_CHANGE_FASTER, &of_rule);
     ub_text_clean(rule, name, sizeof name);
     ub_text_set(title, size, "%zu of %zu points %s %s", changed, forest->comparison->point_count,
-                changed == 1 ? "is" : "are", slower ? "slower" : "faster");
+                changed == 1 ? "is" : "are", word);
     if (of_rule == changed)
         ub_text_append(title, size, ", all of %s", name);
     else
