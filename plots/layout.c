@@ -187,6 +187,17 @@ static void binary_tick(struct ub_tick *tick)
         }
 }
 
+/* Sizes have round numbers of KiB, and so have their ticks. */
+static void linear_bytes(struct range range, size_t ticks, struct ub_scale *scale)
+{
+    const double kib = range.max - range.min >= 8 * 0x1p10 ? 0x1p10 : 1;
+    ub_scale_linear(scale, range.min / kib, range.max / kib, 0.03, 0.03, ticks, true);
+    scale->lo *= kib;
+    scale->hi *= kib;
+    for (size_t i = 0; i < scale->tick_count; i++)
+        scale->ticks[i].at *= kib;
+}
+
 static void word_ticks(const struct ub_figure *figure, size_t limit, struct ub_scale *scale)
 {
     ub_scale_category(scale, figure->word_count);
@@ -203,6 +214,8 @@ static void make_x_scale(const struct ub_figure *figure, size_t ticks, struct ub
         word_ticks(figure, 4 * ticks, scale);
     else if (x_is_log(figure, range))
         ub_scale_log2(scale, range.min, range.max, 0.03, 0.03, ticks);
+    else if (figure->bytes_x)
+        linear_bytes(range, ticks, scale);
     else
         ub_scale_linear(scale, range.min, range.max, 0.03, 0.03, ticks, true);
     for (size_t i = 0; i < scale->tick_count && figure->bytes_x && !figure->words; i++)
