@@ -352,6 +352,9 @@ static void what_cannot_run_is_refused(void **state)
     pascal.cc_major = 6;
     const struct ub_point plain = point_of(0, 4096, 0, CARVEOUT_ASK_LAUNCH, CARVEOUT_RANDOM, CARVEOUT_CA);
     assert_non_null(strstr(ub_micro_carveout.supported(&pascal, &plain), "before compute capability 7.0"));
+    struct ub_gpu unknown = *card("h200");
+    unknown.l1_bytes = 0;
+    assert_non_null(strstr(ub_micro_carveout.supported(&unknown, &plain), "not known"));
 }
 
 /* ---- metrics -------------------------------------------------------------------------- */

@@ -8,6 +8,8 @@ static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point
     const int64_t *v = point->values;
     if (gpu->cc_major < 7)
         return "before compute capability 7.0 L1 and shared memory are apart, or divided in another way";
+    if (gpu->l1_bytes == 0)
+        return "how large L1 and shared memory together are is not known of this GPU";
     if (v[CARVEOUT_FOOTPRINT] % CARVEOUT_LINE_BYTES != 0)
         return "a load of a warp takes a whole line: footprint must be a multiple of 128";
     if (v[CARVEOUT_ASK] == CARVEOUT_ASK_NOTHING && v[CARVEOUT_PERCENT] != 0)
