@@ -402,6 +402,23 @@ static void the_capacity_comes_back(void **state)
     }
 }
 
+/* They have the time of a miss by definition: a share of 0 would be rounding alone. */
+static void loads_past_l1_say_nothing_of_it(void **state)
+{
+    (void)state;
+    struct ub_constants constants = {0};
+    const struct ub_point point = point_of(0, KIB(320), 0, CARVEOUT_ASK_LAUNCH, CARVEOUT_RANDOM, CARVEOUT_CG);
+    assert_true(ub_constant_set(&constants, "carveout_hit_ns", 20, 20, 20, "ns", "test"));
+    assert_true(ub_constant_set(&constants, "carveout_miss_ns", 160, 160, 160, "ns", "test"));
+    const struct ub_facts facts = {
+        .gpu = card("h200"), .constants = &constants, .point = &point, .time_ns = 16 * 160 * (1 + 1e-12)};
+    struct ub_metrics metrics;
+    ub_micro_carveout.metrics(&facts, &metrics);
+    assert_true(isnan(metric(&metrics, "held_bytes")));
+    assert_true(isnan(metric(&metrics, "hit_rate_by_time")));
+    assert_true(fabs(metric(&metrics, "load_ns") - 160) < 1e-6);
+}
+
 static void every_card_of_the_table_has_a_time(void **state)
 {
     (void)state;
@@ -430,6 +447,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_not_predicted),
         cmocka_unit_test(what_cannot_run_is_refused),
         cmocka_unit_test(the_capacity_comes_back),
+        cmocka_unit_test(loads_past_l1_say_nothing_of_it),
         cmocka_unit_test(every_card_of_the_table_has_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
