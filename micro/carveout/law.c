@@ -204,7 +204,9 @@ void carveout_law(const struct ub_gpu *gpu, const struct ub_constants *constants
     if (out->term_count == 0)
         out->time_ns = NAN;
     if (!isfinite(hit_rate))
-        out->note = "not predicted: what L1 keeps of a footprint that is taken in turn and does not fit";
+        out->note =
+            "not predicted: what L1 keeps of a footprint that is taken in turn and does not fit; the time is that of "
+            "a part of a lap";
     else if (!gpu->verified)
         out->note = "assumed: what L1 lacks of the memory that is no carve-out, and both latencies";
     if (isfinite(out->time_ns))

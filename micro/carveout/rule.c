@@ -127,8 +127,10 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     const double hit_ns = ub_constant_value(facts->constants, "carveout_hit_ns");
     const double miss_ns = ub_constant_value(facts->constants, "carveout_miss_ns");
     const double load_ns = facts->time_ns / CARVEOUT_UNROLL;
-    /* What goes past L1 says nothing of it. */
-    const double by_time = g.load == CARVEOUT_CA ? (miss_ns - load_ns) / (miss_ns - hit_ns) : NAN;
+    /* What goes past L1 says nothing of it; and where lines are taken in turn and do not fit,
+     * the parts of a lap differ, so that the slope over some of them is no mean. */
+    const bool is_mean = g.load == CARVEOUT_CA && isfinite(carveout_hit_rate(facts->gpu, &g));
+    const double by_time = is_mean ? (miss_ns - load_ns) / (miss_ns - hit_ns) : NAN;
     const double draws = (double)carveout_loads(&g);
     /* The fill is out of it: its lines had to be missed. */
     const double drawn = ub_fact(facts, "l1_load_sectors") * draws / (draws + g.lines);
