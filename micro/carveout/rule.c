@@ -179,7 +179,7 @@ const struct ub_micro ub_micro_carveout = {
             .breaks =
                 "The order decides. Taken in turn, a footprint that is too large by a little should never be found "
                 "again if the least recently used line were replaced; of 128 KiB in 117 an H200 finds 65 % (random "
-                "draws: 91 %), of 160 KiB 20 % (73 %), and it changes from lap to lap: neither the oldest line nor "
+                "draws: 91 %), of 160 KiB 19 % (73 %), and it changes from lap to lap: neither the oldest line nor "
                 "any is replaced, and nothing is predicted there. The preference is a hint: a block that needs more "
                 "gets more. Latencies are those of one warp a scheduler with one load in flight; bandwidth is another "
                 "story. A CUDA graph keeps the preference that its kernels had when they were captured, as it keeps "
