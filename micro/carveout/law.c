@@ -47,10 +47,13 @@ static uint64_t kept_bytes(const struct ub_gpu *gpu)
     return gpu->cc_major == 7 && gpu->cc_minor == 5 ? 2 << 10 : 7 << 10;
 }
 
-static const double time_tolerance = 0.03;
 static const double time_tolerance_assumed = 0.30;
 static const double hardware_tolerance = 0.001;
-static const double capacity_tolerance = 0.01; /* and four standard deviations of the sample */
+/* Where draws decide, counters and times are those of a sample: 1 % for the law, and four
+ * standard deviations. */
+static const double law_tolerance = 0.01;
+static const double deviations = 4;
+enum { LEAST_ITERATIONS = 256 }; /* of a clocked launch; its time is the slope to twice as many */
 
 /* ---- division ------------------------------------------------------------------ */
 
@@ -143,12 +146,12 @@ static void add_estimate(struct ub_law *law, const char *key, double predicted, 
     counter->reason = "counted by hardware; where not all loads hit, of a sample of draws";
 }
 
-/* Of a count that is expected to be `share` of the draws: four standard deviations. */
+/* Of a count that is expected to be `share` of the draws. */
 static double tolerance_of(double share, double draws)
 {
     if (!(share > 0 && share < 1))
         return hardware_tolerance;
-    return capacity_tolerance + 4 * sqrt((1 - share) / (share * draws));
+    return law_tolerance + deviations * sqrt((1 - share) / (share * draws));
 }
 
 /* Every load is like the first of the fill: a warp, a line. */
@@ -182,6 +185,14 @@ static void add_counters(const struct carveout_geometry *g, double hit_rate, str
 
 /* ---- time ------------------------------------------------------------------------ */
 
+/* What 2 N draws take less what N take has the variance of 3 N: the draws are the same, but
+ * what is replaced need not be. */
+static double time_tolerance_of(const struct carveout_geometry *g, double hit_rate, double load_ns, double apart_ns)
+{
+    const double draws = (double)LEAST_ITERATIONS * CARVEOUT_UNROLL * g->warps;
+    return law_tolerance + deviations * sqrt(3 * hit_rate * (1 - hit_rate) / draws) * apart_ns / load_ns;
+}
+
 void carveout_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
                   struct ub_law *out)
 {
@@ -193,22 +204,23 @@ void carveout_law(const struct ub_gpu *gpu, const struct ub_constants *constants
         return;
     }
     const double hit_rate = carveout_hit_rate(gpu, &g);
+    const double hit_ns = ub_constant_value(constants, "carveout_hit_ns");
+    const double miss_ns = ub_constant_value(constants, "carveout_miss_ns");
     add_counters(&g, hit_rate, out);
     out->level = hit_rate == 1 ? "l1" : "l2";
-    ub_time_term(out, "hits", CARVEOUT_UNROLL * hit_rate * ub_constant_value(constants, "carveout_hit_ns"));
-    ub_time_term(out, "misses", CARVEOUT_UNROLL * (1 - hit_rate) * ub_constant_value(constants, "carveout_miss_ns"));
+    ub_time_term(out, "hits", CARVEOUT_UNROLL * hit_rate * hit_ns);
+    ub_time_term(out, "misses", CARVEOUT_UNROLL * (1 - hit_rate) * miss_ns);
     ub_time_bottleneck(out, 0);
-    out->time_ns = 0; /* one after the other, not the larger of them */
-    for (size_t i = 0; i < out->term_count; i++)
-        out->time_ns += out->terms[i].time_ns;
-    if (out->term_count == 0)
-        out->time_ns = NAN;
+    /* One after the other, not the larger of them. */
+    out->time_ns = CARVEOUT_UNROLL * (hit_rate * hit_ns + (1 - hit_rate) * miss_ns);
     if (!isfinite(hit_rate))
         out->note =
             "not predicted: what L1 keeps of a footprint that is taken in turn and does not fit; the time is that of "
             "a part of a lap";
     else if (!gpu->verified)
         out->note = "assumed: what L1 lacks of the memory that is no carve-out, and both latencies";
-    if (isfinite(out->time_ns))
-        out->tolerance = gpu->verified ? time_tolerance : time_tolerance_assumed;
+    if (isfinite(out->time_ns) && gpu->verified)
+        out->tolerance = time_tolerance_of(&g, hit_rate, out->time_ns / CARVEOUT_UNROLL, miss_ns - hit_ns);
+    else if (isfinite(out->time_ns))
+        out->tolerance = time_tolerance_assumed;
 }
