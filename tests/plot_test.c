@@ -524,7 +524,7 @@ static const struct variant variants[] = {
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
     {"auto", make_auto, {0}, 19, {"auto"}},
-    {"sizes", make_sizes, {0}, 13, {"70 Ki", "160 Ki"}},
+    {"sizes", make_sizes, {0}, 13, {"80 Ki", "160 Ki"}},
     {"counter", make_stride, {.y = "global_load_sectors"}, 32, {"Strided: global load sectors over stride"}},
     {"time", make_bytes_series, {.y = "time", .series = "bytes"}, 96, {"time  [µs]"}},
 };
