@@ -16,6 +16,8 @@ sweeps=(
     "divergence --variant all --ways 2,5 --blocks 2"
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
+    "block_size --block 1,33,256,1000 --bytes 4,16 --n 100004"
+    "block_size --work empty --block 33"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
