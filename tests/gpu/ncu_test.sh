@@ -24,3 +24,4 @@ compare "branches|switches|loops" divergence --variant thread,warp,switch --ways
 compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --bytes 4,8
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
 compare "add|nothing" block_size --work add,empty --block 32,33,100,256,1000 --n 1000004
+compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2

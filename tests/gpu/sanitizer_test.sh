@@ -18,6 +18,7 @@ sweeps=(
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
     "block_size --block 1,33,256,1000 --bytes 4,16 --n 100004"
     "block_size --work empty --block 33"
+    "grid --work all --blocks 1,7 --length 1,3 --size 1Mi"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
