@@ -198,8 +198,8 @@ static void an_empty_grid_asks_for_nothing(void **state)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* An H200 by hand: 0.604 ns a block; 1.5 GiB at 3 / (2 / 4.27 + 1 / 4.68) TB/s; generations x (378 ns + 6.5 ns a
- * warp) + 0.69 x that. */
+/* An H200 by hand: 0.604 ns a block; 1.5 GiB at 3 / (2 / 4.27 + 1 / 4.68) TB/s; generations x (378 ns + 6.75 ns a
+ * warp) + 0.70 x that. */
 static void the_largest_of_three(void **state)
 {
     static const double dram_us = 1610.612736 / 4.398446;
@@ -210,9 +210,9 @@ static void the_largest_of_three(void **state)
         {"block=32", "block_launch", 4194304 * 0.604e-3},
         {"block=33", "block_launch", 4067204 * 0.604e-3},
         {"block=128", "block_launch", 1048576 * 0.604e-3},
-        {"block=256", "block_life", 524288 / (132 * 8.0) * (378 + 6.5 * 8) * 1e-3 + 0.69 * dram_us},
-        {"block=704", "block_life", 190651 / (132 * 2.0) * (378 + 6.5 * 22) * 1e-3 + 0.69 * dram_us},
-        {"block=1024", "block_life", 131072 / (132 * 2.0) * (378 + 6.5 * 32) * 1e-3 + 0.69 * dram_us},
+        {"block=256", "block_life", 524288 / (132 * 8.0) * (378 + 6.75 * 8) * 1e-3 + 0.70 * dram_us},
+        {"block=704", "block_life", 190651 / (132 * 2.0) * (378 + 6.75 * 22) * 1e-3 + 0.70 * dram_us},
+        {"block=1024", "block_life", 131072 / (132 * 2.0) * (378 + 6.75 * 32) * 1e-3 + 0.70 * dram_us},
         {"bytes=16 block=32", "block_launch", 1048576 * 0.604e-3},
         {"bytes=16 block=64", "dram", dram_us},
         {"bytes=16 block=1024", "dram", dram_us},
@@ -226,7 +226,28 @@ static void the_largest_of_three(void **state)
         if (fabs(law.time_ns / expected_ns - 1) > 1e-5)
             fail_msg("%s: %g ns, expected %g", rows[i].axes, law.time_ns, expected_ns);
         assert_string_equal(law.bottleneck, rows[i].bottleneck);
-        assert_true(law.tolerance == 0.06);
+        assert_true(law.tolerance == 0.07);
+    }
+}
+
+/* Measured on an H200, us: one of two cards, which differ by 2 %. */
+static void what_an_h200_did(void **state)
+{
+    static const struct {
+        const char *axes;
+        double time_us;
+    } rows[] = {
+        {"block=32", 2532.6},          {"block=65", 1244.3},           {"block=128", 636.8},
+        {"block=192", 464.2},          {"block=256", 468.3},           {"block=257", 523.6},
+        {"block=512", 496.6},          {"block=513", 601.4},           {"block=704", 654.9},
+        {"block=1024", 536.9},         {"bytes=16 block=32", 633.0},   {"bytes=16 block=64", 366.4},
+        {"bytes=16 block=256", 366.5}, {"bytes=16 block=1024", 366.0}, {"work=empty block=1024", 89.55},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const double off = rows[i].time_us * 1e3 / law_at(rows[i].axes).time_ns - 1;
+        if (fabs(off) > 0.05)
+            fail_msg("%s: %.1f %% off", rows[i].axes, 100 * off);
     }
 }
 
@@ -316,17 +337,12 @@ static void metrics_are_the_facts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_sm_holds_whole_blocks),
-        cmocka_unit_test(automatic_vectors_are_far_larger_than_the_cache),
-        cmocka_unit_test(what_cannot_be_is_said),
-        cmocka_unit_test(whole_warps_ask_for_whole_sectors),
-        cmocka_unit_test(any_block_and_any_end),
-        cmocka_unit_test(an_empty_grid_asks_for_nothing),
-        cmocka_unit_test(the_largest_of_three),
-        cmocka_unit_test(large_blocks_lose),
-        cmocka_unit_test(vectors_in_the_cache_are_not_tested),
-        cmocka_unit_test(every_sweep_for_every_card),
-        cmocka_unit_test(metrics_are_the_facts),
+        cmocka_unit_test(an_sm_holds_whole_blocks),   cmocka_unit_test(automatic_vectors_are_far_larger_than_the_cache),
+        cmocka_unit_test(what_cannot_be_is_said),     cmocka_unit_test(whole_warps_ask_for_whole_sectors),
+        cmocka_unit_test(any_block_and_any_end),      cmocka_unit_test(an_empty_grid_asks_for_nothing),
+        cmocka_unit_test(the_largest_of_three),       cmocka_unit_test(what_an_h200_did),
+        cmocka_unit_test(large_blocks_lose),          cmocka_unit_test(vectors_in_the_cache_are_not_tested),
+        cmocka_unit_test(every_sweep_for_every_card), cmocka_unit_test(metrics_are_the_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,21 +21,21 @@
 #include "micro/block_size/access.h"
 #include "micro/block_size/rule.h"
 
-/* How long a block keeps its place on an SM, beside the wait for its loads. Measured on an
- * H200 (driver 580, 1980 MHz), vectors of 512 MiB. A block that adds: fitted to 47 sizes
- * from 224 to 1024 threads with bytes=4, all within 3.2 %; those that are no multiple of
- * 32 take 1 to 3 % longer than their neighbours. An empty one: fitted to 704 and 1024
- * threads, all others within 1 %. */
+/* How long a block keeps its place on an SM, beside the wait for its loads. Measured on
+ * H200 cards (driver 580, 1980 MHz), vectors of 512 MiB. A block that adds: fitted to 49
+ * sizes from 192 to 1024 threads with bytes=4, three runs on cards that differ by 2 %, all
+ * within 4.4 %; sizes that are no multiple of 32 take 1 to 3 % longer than their neighbours.
+ * An empty one: fitted to 704 and 1024 threads, all others within 1 %. */
 static const struct {
     double own_ns, per_warp_ns;
     double waits; /* for loads, each load_wait_ns */
     double queue; /* of the time of DRAM: loads wait longer where it is busy */
 } life[] = {
-    [BLOCK_SIZE_ADD] = {.per_warp_ns = 6.5, .waits = 1, .queue = 0.69},
+    [BLOCK_SIZE_ADD] = {.per_warp_ns = 6.75, .waits = 1, .queue = 0.70},
     [BLOCK_SIZE_EMPTY] = {.own_ns = 150, .per_warp_ns = 0.93},
 };
 
-static const double time_tolerance = 0.06;
+static const double time_tolerance = 0.07;
 static const double time_tolerance_assumed = 0.25;
 
 /* ---- counters ------------------------------------------------------------------------ */
