@@ -31,7 +31,7 @@ static const double round_cycles = 28;
  * SM: what a launch pays once (the first ticket and loads, the last ones); a wave over its
  * bytes at DRAM's ceiling; a round of a block that has the card to itself, from the
  * beginning or after the others, which it meets while they end one after another; how the
- * rest of a wave grows from one block to all. 1.0 to 1.6 us were seen for the first, 1.02 to
+ * rest of a wave grows from one block to all. 1.4 to 2.1 us were seen for the first, 1.02 to
  * 1.06 for the second. */
 static const double dram_start_ns = 1600, dram_wave = 1.05;
 static const double alone_round_ns = 525, left_over_round_ns = 430, left_over_hidden_ns = 300;

@@ -182,16 +182,18 @@ const struct ub_micro ub_micro_grid = {
             .breaks =
                 "That blocks are dealt to SMs evenly is not the law's but the hardware's doing (%smid on an H200, "
                 "tests/gpu/placement.cu). As long as all blocks fit, no SM gets two more than another, although the "
-                "132 SMs stand in groups of 8, 16 and 18: few blocks are spread over the groups, then over the pairs "
+                "132 SMs stand in groups of 8, 16 and 18. Few blocks are spread over the groups, then over the pairs "
                 "of "
-                "SMs (66 blocks: one a pair), and blocks with neighbouring numbers lie in the same group, not round "
-                "robin. Later blocks go where there is room first. Blocks that compute end one after another (the "
-                "oldest warps are served first), so that each SM takes one; blocks that wait end together, and an SM "
-                "takes two: the 132 last ones of 396 with two resident were on 75 SMs. That costs no time, but which "
-                "SMs "
-                "work is not predicted then (sm_cycles_active). Blocks that load are dealt so too: at five 512 KiB "
-                "blocks an SM of which four fit the time is 8.6 % above the law. Blocks of unequal length have no "
-                "steps; a next kernel on another stream fills the tail.",
+                "SMs: of 66 blocks 58 have a pair to themselves, and one group of 8 SMs is full, as it always is "
+                "first. "
+                "Blocks with neighbouring numbers lie in the same group, not round robin. Later blocks go where there "
+                "is room first. Blocks that compute end one after another (the oldest warps are served first), so that "
+                "each SM takes one. Blocks that wait end together, and an SM takes two: the 132 last ones of 396 with "
+                "two resident were on 72 to 75 SMs. That costs no time, but which SMs work is not predicted then "
+                "(sm_cycles_active). Blocks that load are dealt so too: with five 512 KiB blocks an SM of which four "
+                "fit "
+                "the time is 7 to 9 % above the law. Blocks of unequal length have no steps; a next kernel on another "
+                "stream fills the tail.",
             .consequence =
                 "An H200, two resident: 264 blocks that wait take 34.1 us, 265 take 67.4. 132 blocks that compute take "
                 "34.2 us, 133 take 67.6. 132 blocks that load 512 KiB each take 18.1 us, 133 take 25.2: a block left "
