@@ -39,11 +39,11 @@ static uint64_t latency(const struct occupancy_geometry *g, const uint32_t *sour
     for (uint32_t ticket = 0; ticket < g->tickets; ticket++)
         for (uint32_t lane = 0; lane < OCCUPANCY_LANES; lane++) {
             uint64_t element = occupancy_first(g->ilp, ticket, lane);
-            for (uint32_t step = 0; step < OCCUPANCY_STEPS;
+            for (uint32_t step = 0; step < OCCUPANCY_LOADS / g->ilp;
                  step++, element += occupancy_step(g->ilp, ticket, g->tickets))
                 for (uint32_t c = 0; c < g->ilp; c++) {
                     const uint64_t e = element + c * OCCUPANCY_LANES;
-                    sum += source[e] * (2 * e + 1);
+                    sum += (uint64_t)source[e] * (uint32_t)(2 * e + 1);
                 }
         }
     return sum;
