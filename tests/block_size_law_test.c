@@ -198,8 +198,8 @@ static void an_empty_grid_asks_for_nothing(void **state)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* An H200 by hand: 0.604 ns a block; 1.5 GiB at 3 / (2 / 4.27 + 1 / 4.68) TB/s; generations x (378 ns + 6.75 ns a
- * warp) + 0.70 x that. */
+/* An H200 by hand: 0.604 ns a block; 1.5 GiB at 3 / (2 / 4.27 + 1 / 4.68) TB/s; generations x (400 ns + 7 ns a
+ * warp) + 0.66 x that. */
 static void the_largest_of_three(void **state)
 {
     static const double dram_us = 1610.612736 / 4.398446;
@@ -210,9 +210,9 @@ static void the_largest_of_three(void **state)
         {"block=32", "block_launch", 4194304 * 0.604e-3},
         {"block=33", "block_launch", 4067204 * 0.604e-3},
         {"block=128", "block_launch", 1048576 * 0.604e-3},
-        {"block=256", "block_life", 524288 / (132 * 8.0) * (378 + 6.75 * 8) * 1e-3 + 0.70 * dram_us},
-        {"block=704", "block_life", 190651 / (132 * 2.0) * (378 + 6.75 * 22) * 1e-3 + 0.70 * dram_us},
-        {"block=1024", "block_life", 131072 / (132 * 2.0) * (378 + 6.75 * 32) * 1e-3 + 0.70 * dram_us},
+        {"block=256", "block_life", 524288 / (132 * 8.0) * (400 + 7.0 * 8) * 1e-3 + 0.66 * dram_us},
+        {"block=704", "block_life", 190651 / (132 * 2.0) * (400 + 7.0 * 22) * 1e-3 + 0.66 * dram_us},
+        {"block=1024", "block_life", 131072 / (132 * 2.0) * (400 + 7.0 * 32) * 1e-3 + 0.66 * dram_us},
         {"bytes=16 block=32", "block_launch", 1048576 * 0.604e-3},
         {"bytes=16 block=64", "dram", dram_us},
         {"bytes=16 block=1024", "dram", dram_us},

@@ -61,8 +61,7 @@ static const char *const counters[] = {
     "global_store_requests", "global_store_sectors", "warps_active",     "sm_cycles_active",
 };
 
-static const char *const needs[] = {"dram_load_ceiling", "dram_copy_ceiling", "load_wait_ns", "block_launch_ns",
-                                    "launch_floor_ns"};
+static const char *const needs[] = {"dram_load_ceiling", "dram_copy_ceiling", "block_launch_ns", "launch_floor_ns"};
 
 static const char *const metric_keys[] = {"useful_bandwidth",   "ceiling_share", "theoretical_occupancy",
                                           "achieved_occupancy", "lanes_used",    "time_per_block_ns"};
@@ -152,8 +151,8 @@ const struct ub_micro ub_micro_block_size = {
                    "min(32, floor(64 / warps)) blocks (CC 9.0): resident. Time is the largest of\n"
                    "  dram          bytes of three vectors / ceiling\n"
                    "  block_launch  blocks x block_launch_ns, whatever their size\n"
-                   "  block_life    blocks / (SMs x resident) x life + 0.70 x dram\n"
-                   "  life          load_wait_ns + 6.75 ns x warps; empty: 150 + 0.93 x warps\n"
+                   "  block_life    blocks / (SMs x resident) x life + 0.66 x dram\n"
+                   "  life          400 ns + 7 ns x warps; empty: 150 ns + 0.93 ns x warps\n"
                    "because a block keeps its place until its last warp has ended. Of the three vectors two move as in "
                    "a copy, "
                    "one as in a load: that is the ceiling.",
