@@ -118,7 +118,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     ub_metric_add(out, "time_per_block_ns", "ns", facts->time_ns / g.blocks);
 }
 
-/* The bandwidth if the launch of blocks alone took time. */
+/* The bandwidth if the launch of blocks alone took time; nothing above the ceiling. */
 static double by_launch_rate(const struct ub_gpu *gpu, const struct ub_constants *constants,
                              const struct ub_point *point)
 {
@@ -127,7 +127,7 @@ static double by_launch_rate(const struct ub_gpu *gpu, const struct ub_constants
         return NAN;
     const double launch_ns = g.blocks * ub_constant_value(constants, "block_launch_ns");
     const double bandwidth = (double)BLOCK_SIZE_VECTORS * (double)block_size_vector_bytes(&g) / launch_ns * 1e9;
-    return bandwidth <= 1.3 * block_size_ceiling(constants) ? bandwidth : NAN;
+    return bandwidth <= block_size_ceiling(constants) ? bandwidth : NAN;
 }
 
 /* ---- chart and texts ------------------------------------------------------------ */

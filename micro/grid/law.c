@@ -41,8 +41,9 @@ static const double time_tolerance = 0.04;
 static const double dram_tolerance = 0.10;
 static const double time_tolerance_assumed = 0.15;
 static const double dram_tolerance_assumed = 0.30;
-/* Of a wave: a time that is off by one wave is never within tolerance. */
-static const double wave_tolerance = 0.4;
+/* Of a wave: a time that is off by one wave is never within tolerance. Below the second
+ * number the law itself is not exact enough for that. */
+static const double wave_tolerance = 0.4, least_tolerance = 0.01;
 static const double cycles_tolerance = 0.05;
 
 /* Every request is like the first: 32 elements of 16 bytes side by side. */
@@ -62,11 +63,6 @@ void grid_traffic(const struct grid_geometry *g, struct ub_traffic *out)
 uint64_t grid_fmas(const struct grid_geometry *g)
 {
     return g->work == GRID_DRAM ? 0 : (uint64_t)g->blocks * g->threads * g->rounds * GRID_FMAS;
-}
-
-uint64_t grid_bytes(const struct grid_geometry *g)
-{
-    return g->work == GRID_DRAM ? g->blocks * grid_chunk_elements(g) * GRID_LOAD_BYTES : 0;
 }
 
 uint32_t grid_wave_blocks(const struct ub_gpu *gpu, const struct grid_geometry *g)
@@ -178,13 +174,25 @@ static void add_dram_time(const struct ub_gpu *gpu, const struct ub_constants *c
     law->time_ns = grid_start_ns(constants, g) + full * wave_ns + rest_ns;
 }
 
+/* 0: so many waves that one more would not be seen. */
 static double tolerance_of(const struct ub_gpu *gpu, const struct ub_constants *constants,
                            const struct grid_geometry *g, double time_ns)
 {
     if (g->work == GRID_DRAM)
         return gpu->verified ? dram_tolerance : dram_tolerance_assumed;
-    return fmin(gpu->verified ? time_tolerance : time_tolerance_assumed,
-                wave_tolerance * grid_wave_ns(gpu, constants, g) / time_ns);
+    const double of_wave = wave_tolerance * grid_wave_ns(gpu, constants, g) / time_ns;
+    if (of_wave < least_tolerance)
+        return 0;
+    return fmin(gpu->verified ? time_tolerance : time_tolerance_assumed, of_wave);
+}
+
+static const char *note_of(const struct ub_gpu *gpu, const struct ub_law *law)
+{
+    if (isfinite(law->time_ns) && law->tolerance == 0)
+        return "not tested: of so many waves one more or fewer is within the error of the law";
+    if (!gpu->verified)
+        return "assumed: that blocks are dealt to SMs evenly, and how fast one SM loads, are an H200's";
+    return NULL;
 }
 
 void grid_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
@@ -205,6 +213,5 @@ void grid_law(const struct ub_gpu *gpu, const struct ub_constants *constants, co
         add_wave_time(gpu, constants, &g, out);
     if (isfinite(out->time_ns))
         out->tolerance = tolerance_of(gpu, constants, &g, out->time_ns);
-    if (!gpu->verified)
-        out->note = "assumed: that blocks are dealt to SMs evenly, and how fast one SM loads, are an H200's";
+    out->note = note_of(gpu, out);
 }

@@ -10,9 +10,8 @@
 /* What the loads of work=dram ask for, all blocks together. */
 void grid_traffic(const struct grid_geometry *geometry, struct ub_traffic *out);
 
-/* Multiply-adds of the launch (threads x FMAs), bytes that its loads bring in. */
+/* Multiply-adds of the launch: threads x FMAs. */
 uint64_t grid_fmas(const struct grid_geometry *geometry);
-uint64_t grid_bytes(const struct grid_geometry *geometry);
 
 /* Blocks that are over before the next ones count: those that the card holds (latency), or
  * one of each SM (throughput, dram). */
