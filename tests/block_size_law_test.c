@@ -324,6 +324,7 @@ static void metrics_are_the_facts(void **state)
     assert_true(fabs(metric(&metrics, "useful_bandwidth") / 1.610612736e12 - 1) < 1e-12);
     assert_true(metric(&metrics, "achieved_occupancy") == 0.25);
     assert_true(metric(&metrics, "theoretical_occupancy") == 31 * 2 / 64.0);
+    assert_true(metric(&metrics, "resident_blocks") == 31);
     assert_true(metric(&metrics, "lanes_used") == 0.75);
     assert_true(fabs(metric(&metrics, "time_per_block_ns") / (1e6 / 2796203) - 1) < 1e-12);
     facts.attributes = NULL;

@@ -112,6 +112,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     ub_metric_add(out, "useful_bandwidth", "B/s", bandwidth);
     ub_metric_add(out, "ceiling_share", "1", bandwidth / block_size_ceiling(facts->constants));
     ub_metric_add(out, "theoretical_occupancy", "1", resident_blocks(facts, &g) * g.warps / warps_per_sm);
+    ub_metric_add(out, "resident_blocks", "block", resident_blocks(facts, &g));
     ub_metric_add(out, "achieved_occupancy", "1",
                   ub_fact(facts, "warps_active") / ub_fact(facts, "sm_cycles_active") / warps_per_sm);
     ub_metric_add(out, "lanes_used", "1", (double)g.threads / (g.warps * UB_WARP_LANES));

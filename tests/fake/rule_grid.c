@@ -70,6 +70,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
         out->grid[i] = out->block[i] = 1;
     out->grid[0] = g.blocks;
     out->block[0] = g.threads;
+    out->dynamic_shared_bytes = g.shared_bytes;
 }
 
 const struct ub_code fake_code_grid = {.launch = launch, .reference = reference, .kernel = describe};
