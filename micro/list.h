@@ -8,4 +8,9 @@ UB_RULE(transpose)
 UB_RULE(bank_conflict)
 UB_RULE(divergence)
 UB_RULE(occupancy)
+<<<<<<< HEAD
+UB_RULE(block_size)
+UB_RULE(grid)
+=======
 UB_RULE(carveout)
+>>>>>>> main

@@ -135,11 +135,18 @@ static struct range x_range(const struct ub_figure *figure)
     return range;
 }
 
+/* A stair: a fifth more or less within a twentieth of x. */
+static bool is_jump(const struct ub_law_spot *before, const struct ub_law_spot *after, double from, double to)
+{
+    return fabs(log(to / from)) > log(1.2) && fabs(log(after->x / before->x)) < log(1.05);
+}
+
 /* A law that looks like a power of x: it only rises or only falls (1 % of noise apart),
- * and by at least a factor of two. On log axes it is then a straight line with knees. */
+ * without stairs, and by at least a factor of two. On log axes it is then a straight line
+ * with knees. */
 static bool is_power_like(const struct ub_series *series, bool panel)
 {
-    bool rises = true, falls = true;
+    bool rises = true, falls = true, jumps = false;
     struct range range = empty_range();
     double last = NAN;
     for (size_t i = 0; i < series->law_count; i++) {
@@ -148,10 +155,11 @@ static bool is_power_like(const struct ub_series *series, bool panel)
             continue;
         rises = rises && !(value < last * 0.99);
         falls = falls && !(value > last * 1.01);
+        jumps = jumps || (i > 0 && is_jump(&series->law[i - 1], &series->law[i], last, value));
         widen(&range, value);
         last = value;
     }
-    return (rises || falls) && range.min > 0 && range.max >= 2 * range.min;
+    return (rises || falls) && !jumps && range.min > 0 && range.max >= 2 * range.min;
 }
 
 /* Points that double from one to the next ask for a log axis whatever the law. */

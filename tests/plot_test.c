@@ -184,7 +184,30 @@ static const struct ub_micro plain = {
     .metrics = strided_metrics,
 };
 
-const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}};
+/* Twice as long from each 24th stride on to the next. */
+static void stairs_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
+                       struct ub_law *out)
+{
+    strided_law(gpu, constants, point, out);
+    out->time_ns = 3000 * exp2((double)(point->values[STRIDE] / 24));
+}
+
+static const struct ub_micro stairs = {
+    .name = "stairs",
+    .rule = "As strided, in steps.",
+    .axis_count = AXES,
+    .axes = axes,
+    .counter_count = 2,
+    .counters = counter_keys,
+    .metric_count = 3,
+    .metric_keys = metric_keys,
+    .chart = {.metric = "useful_bandwidth", .metric_label = "useful bandwidth  [GB/s]", .metric_scale = 1e-9},
+    .timer = strided_timer,
+    .law = stairs_law,
+    .metrics = strided_metrics,
+};
+
+const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&stairs, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -794,6 +817,27 @@ static void test_scripts(void **state)
         }
 }
 
+/* A law in stairs is drawn on linear axes, however far it rises; the same law without
+ * stairs is not. */
+static void test_stairs(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct ub_micro *micro;
+        const char *x, *y;
+    } rows[] = {{&stairs, "X_LOG = 0;", "Y_LOG = 0\n"}, {&strided, "X_LOG = 1;", "Y_LOG = 1\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        init_record(&record, UB_MEASURED);
+        add_strides(&record, rows[i].micro, 64, initial_point(), 0.001);
+        char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+        assert_non_null(strstr(script, rows[i].x));
+        assert_non_null(strstr(script, rows[i].y));
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
 /* The law is a function of the record's constants: a ceiling half as high halves it. */
 static void test_law_follows_constants(void **state)
 {
@@ -882,7 +926,7 @@ static void test_mistakes(void **state)
         enum ub_status status;
         const char *parts[3];
     } rows[] = {
-        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain"}},
+        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs"}},
         {{.rule = "plain"}, "a.svg", UB_USAGE, {"no points", "plain"}},
         {{.sweep = "ofset"}, "a.svg", UB_USAGE, {"--sweep ofset", "stride"}},
         {{.x = "strid"}, "a.svg", UB_USAGE, {"--x strid", "stride, offset, bytes, op, pattern, block, size"}},
@@ -1232,6 +1276,7 @@ int main(void)
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_stairs),
         cmocka_unit_test(test_law_follows_constants),
         cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_many_points),
