@@ -370,15 +370,15 @@ static bool choose_quantities(struct work *work, struct ub_error *err)
     return true;
 }
 
-/* Whether the metric along x has the unit byte, as its first point says. */
-static bool is_in_bytes(const struct work *work)
+/* The unit of the metric along x, as the first point says that has it. */
+static const char *unit_along_x(const struct work *work)
 {
     for (size_t i = 0; i < work->selection.count; i++) {
         const struct ub_record_metric *found = ub_point_metric(work->selection.points[i].record, work->x_metric);
-        if (found)
-            return found->unit && strcmp(found->unit, "byte") == 0;
+        if (found && found->unit)
+            return found->unit;
     }
-    return false;
+    return "";
 }
 
 static bool fill(struct work *work, struct ub_error *err)
@@ -399,7 +399,8 @@ static bool fill(struct work *work, struct ub_error *err)
         return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point of %s has a value of %s; %s",
                        work->selection.micro->name, key,
                        figure->note_count ? figure->notes[0] + strlen("× ") : "the record says no reason");
-    figure->bytes_x = work->x_metric ? is_in_bytes(work) : axis->unit && strcmp(axis->unit, "byte") == 0;
+    const char *unit = work->x_metric ? unit_along_x(work) : axis->unit;
+    figure->bytes_x = unit && strcmp(unit, "byte") == 0;
     find_ceilings(work);
     ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
     scale_figure(figure, work->quantity.scale);
@@ -407,7 +408,7 @@ static bool fill(struct work *work, struct ub_error *err)
     figure->has_second = figure->series_count == 1 && !figure->words && second_differs(figure);
     ub_caption_figure(work->record, work->options, &work->selection, &work->quantity, figure);
     if (work->x_metric)
-        ub_text_clean(chart->x_label, figure->x_label, sizeof figure->x_label);
+        ub_caption_x_metric(chart->x_label, unit, figure->x_label, sizeof figure->x_label);
     if (figure->ceiling_count > 0)
         ub_caption_ceiling(work->record, &work->quantity, figure);
     return true;

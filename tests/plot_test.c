@@ -877,7 +877,7 @@ static void test_place_by_metric(void **state)
     assert_true(strtod(strchr(dots, '\n') + 1, NULL) == 4096);
     assert_true(strtod(second, NULL) == 8192); /* 8 bytes at stride 1: as 4 bytes at stride 2 */
     assert_true(strtod(strchr(law, '\n') + 1, NULL) == 4096);
-    assert_non_null(strstr(script, "in flight"));
+    assert_non_null(strstr(script, "in flight  [bytes]"));
     assert_non_null(strstr(script, "4 Ki"));
     assert_null(strstr(script, "stride  [elements]"));
     free(script);

@@ -247,7 +247,8 @@ struct ub_chart {
     double other_scale;
     /* Where `x_axis` is swept, a point stands at the value of its metric `x_metric`, which
      * follows from its axes alone: "in_flight". Series that the rule takes for alike then
-     * lie on one another. NULL: at the value of the axis. */
+     * lie on one another. `x_label` has no unit: that is the metric's. NULL: at the value
+     * of the axis. */
     const char *x_axis, *x_metric, *x_label;
     const char *share_metric; /* right-hand scale: the same data as a share of a ceiling, or NULL */
     const char *share_label;
