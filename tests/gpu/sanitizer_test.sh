@@ -16,6 +16,8 @@ sweeps=(
     "divergence --variant all --ways 2,5 --blocks 2"
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
+    "latency_hiding --work memory --ilp 1,8 --bytes 4,8,16 --warps 1,33 --length 2"
+    "latency_hiding --work arithmetic --ilp 1,8 --warps 5,34 --length 1"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
