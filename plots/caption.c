@@ -11,10 +11,12 @@
 
 enum { NAME_CELLS = 40, REASON_CELLS = 90, LISTED_VALUES = 6 };
 
+/* Only words have a plural: no "%", no "B/s". */
 static void plural(const char *unit, bool one, char *text, size_t size)
 {
     const size_t length = strlen(unit);
-    const bool as_it_is = one || length == 0 || unit[length - 1] == 's' || strchr(unit, '/');
+    const bool is_word = length > 0 && isalpha((unsigned char)unit[length - 1]) && !strchr(unit, '/');
+    const bool as_it_is = one || !is_word || unit[length - 1] == 's';
     ub_text_set(text, size, "%s%s", unit, as_it_is ? "" : "s");
 }
 

@@ -496,6 +496,17 @@ static void make_auto(struct ub_record *record)
     add_point(record, &strided, "size", &point, 0.03);
 }
 
+/* Sizes on a linear axis. */
+static void make_sizes(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t kib = 64; kib <= 160; kib += 8) {
+        struct ub_point point = initial_point();
+        point.values[SIZE] = kib << 10;
+        add_point(record, &strided, "size", &point, 0.03);
+    }
+}
+
 /* ---- variants ------------------------------------------------------------------ */
 
 static const struct ub_axis_option bytes_4_copy[] = {{"bytes", "4", false}, {"op", "copy", false}};
@@ -548,6 +559,7 @@ static const struct variant variants[] = {
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
     {"auto", make_auto, {0}, 19, {"auto"}},
+    {"sizes", make_sizes, {0}, 13, {"80 Ki", "160 Ki"}},
     {"counter", make_stride, {.y = "global_load_sectors"}, 32, {"Strided: global load sectors over stride"}},
     {"time", make_bytes_series, {.y = "time", .series = "bytes"}, 96, {"time  [µs]"}},
 };

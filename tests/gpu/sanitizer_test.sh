@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # On a GPU with compute-sanitizer: no kernel touches memory that is not its own,
 # none races, none reads what nobody wrote. Small sizes: the tools are slow.
+# usage: sanitizer_test.sh [PATTERN]: only the sweeps that it fits
 set -eu
 . "$(dirname "$0")/lib.sh"
 command -v compute-sanitizer >/dev/null || skip "compute-sanitizer is not installed"
@@ -18,10 +19,12 @@ sweeps=(
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
     "latency_hiding --work memory --ilp 1,8 --bytes 4,8,16 --warps 1,33 --length 2"
     "latency_hiding --work arithmetic --ilp 1,8 --warps 5,34 --length 1"
+    "carveout --carveout 0,100 --footprint 512,1152 --shared 0,1Ki --ask launch,function --order random,cyclic --load ca,cg"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
+        [[ $sweep =~ ${1:-.} ]] || continue
         # shellcheck disable=SC2086 # the sweep is a list of words
         compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 "$ubench" run $sweep --profile \
             >"$out/log" 2>&1 || { echo "$tool: $sweep"; tail -n 40 "$out/log"; exit 1; }
