@@ -8,9 +8,7 @@ UB_RULE(transpose)
 UB_RULE(bank_conflict)
 UB_RULE(divergence)
 UB_RULE(occupancy)
-<<<<<<< HEAD
 UB_RULE(block_size)
 UB_RULE(grid)
-=======
+UB_RULE(latency_hiding)
 UB_RULE(carveout)
->>>>>>> main

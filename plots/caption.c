@@ -90,6 +90,16 @@ void ub_caption_x(const struct ub_axis *axis, char *text, size_t size)
     ub_text_append(text, size, "  [%s]", unit);
 }
 
+void ub_caption_x_metric(const char *name, const char *unit, char *text, size_t size)
+{
+    char clean[48], units[48];
+    ub_text_clean(unit, clean, sizeof clean);
+    plural(clean, false, units, sizeof units);
+    ub_text_clean(name, text, size);
+    if (*units)
+        ub_text_append(text, size, "  [%s]", units);
+}
+
 void ub_caption_series(const struct ub_selection *selection, size_t series, char *text, size_t size)
 {
     *text = 0;
