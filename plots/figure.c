@@ -81,9 +81,22 @@ static bool make_words(struct work *work, struct ub_error *err)
     return true;
 }
 
-/* Place of a value of x on the axis: itself, or its number among the words. */
-static double place_of(const struct work *work, int64_t value)
+/* Whether x is a metric that the law gives for the value of the axis. */
+static bool draws_metric(const struct work *work)
 {
+    return !work->figure->words && ub_chart_x_is_metric(work->selection.micro, work->selection.x);
+}
+
+/* Place of a point along x: the value of the axis, its number among the words, or a metric. */
+static double place_of(const struct work *work, const struct ub_point *point)
+{
+    const struct ub_micro *micro = work->selection.micro;
+    const int64_t value = point->values[work->selection.x];
+    if (draws_metric(work)) {
+        struct ub_prediction prediction;
+        ub_predict(micro, &work->gpu, &work->record->constants, point, &prediction);
+        return ub_metric_of_prediction(&prediction, micro->chart.x_metric);
+    }
     for (size_t i = 0; work->values && i < work->figure->word_count; i++)
         if (work->values[i] == value)
             return (double)i;
@@ -108,8 +121,10 @@ static bool make_dots(struct work *work, struct ub_error *err)
             series->dots = calloc(work->selection.count, sizeof *series->dots);
         if (!series->dots)
             return out_of_memory(err);
-        const double x = place_of(work, selected->x);
+        const double x = place_of(work, &selected->values);
         const double y = ub_quantity_of_point(&work->quantity, figure->source, selected->record);
+        if (!isfinite(x))
+            continue;
         if (selected->record->status != UB_POINT_OK || !isfinite(y)) {
             figure->lost[figure->lost_count++] = x;
             continue;
@@ -189,7 +204,9 @@ static bool make_law(struct work *work, struct ub_error *err)
         for (size_t i = 0; i < count && ok; i++) {
             struct ub_point point = work->selection.series[s];
             point.values[work->selection.x] = values[i];
-            series->law[series->law_count++] = law_at(work, &point, place_of(work, values[i]), series);
+            const double x = place_of(work, &point);
+            if (isfinite(x))
+                series->law[series->law_count++] = law_at(work, &point, x, series);
         }
     }
     free(values);
@@ -359,7 +376,7 @@ static bool fill(struct work *work, struct ub_error *err)
         return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point of %s has a value of %s; %s",
                        work->selection.micro->name, key,
                        figure->note_count ? figure->notes[0] + strlen("× ") : "the record says no reason");
-    figure->bytes_x = axis->unit && strcmp(axis->unit, "byte") == 0;
+    figure->bytes_x = axis->unit && strcmp(axis->unit, "byte") == 0 && !draws_metric(work);
     find_ceilings(work);
     ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
     scale_figure(figure, work->quantity.scale);

@@ -145,6 +145,11 @@ bool ub_quantity_is_absurd(const struct ub_quantity *quantity, enum ub_source so
     return !isnan(value) && isnan(ub_drawable(value));
 }
 
+bool ub_chart_x_is_metric(const struct ub_micro *micro, int axis)
+{
+    return micro->chart.x_axis && strcmp(micro->chart.x_axis, micro->axes[axis].name) == 0;
+}
+
 double ub_metric_of_prediction(const struct ub_prediction *prediction, const char *key)
 {
     for (size_t i = 0; i < prediction->metrics.count; i++)

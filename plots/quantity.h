@@ -37,6 +37,9 @@ void ub_predict(const struct ub_micro *micro, const struct ub_gpu *gpu, const st
  * that is measured (beyond 1e30 in any unit of a record) that scales would overflow. */
 double ub_drawable(double value);
 
+/* Whether the rule's chart has a metric along this axis instead of its values. */
+bool ub_chart_x_is_metric(const struct ub_micro *micro, int axis);
+
 /* Unscaled and drawable; NaN: none. A measured record gives what was measured, a predicted one
  * what was predicted. */
 double ub_quantity_of_point(const struct ub_quantity *quantity, enum ub_source source,

@@ -168,6 +168,27 @@ static const struct ub_micro strided = {
     .metrics = strided_metrics,
 };
 
+/* The same with a metric of the law along x instead of the stride. */
+static const struct ub_micro crowded = {
+    .name = "crowded",
+    .rule = "As strided, drawn over what a request touches.",
+    .axis_count = AXES,
+    .axes = axes,
+    .counter_count = 2,
+    .counters = counter_keys,
+    .metric_count = 3,
+    .metric_keys = metric_keys,
+    .chart = {.metric = "useful_bandwidth",
+              .metric_label = "useful bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .x_axis = "stride",
+              .x_metric = "sectors_per_request",
+              .x_label = "sectors  [sectors / request]"},
+    .timer = strided_timer,
+    .law = strided_law,
+    .metrics = strided_metrics,
+};
+
 /* A rule whose chart has one panel, no ceiling and no second curve. */
 static const struct ub_micro plain = {
     .name = "plain",
@@ -184,7 +205,7 @@ static const struct ub_micro plain = {
     .metrics = strided_metrics,
 };
 
-const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}};
+const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&crowded, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -426,6 +447,17 @@ static void make_plain(struct ub_record *record)
     add_strides(record, &plain, 32, initial_point(), 0.001);
 }
 
+/* Strides 1, 2, 4, 8 have 4, 8, 16, 32 sectors. */
+static void make_metric_x(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t stride = 1; stride <= 8; stride *= 2) {
+        struct ub_point point = initial_point();
+        point.values[STRIDE] = stride;
+        add_point(record, &crowded, "stride", &point, 0.001);
+    }
+}
+
 static void make_4096(struct ub_record *record)
 {
     init_record(record, UB_MEASURED);
@@ -509,6 +541,7 @@ static const struct variant variants[] = {
     {"all-lost", make_all_lost, {0}, 0, {"failed: CUDA error 2: out of memory", "and 26 more"}},
     {"no-counters", make_no_counters, {0}, 32, {"the lower panel shows the law alone: no counters"}},
     {"plain", make_plain, {0}, 32, {"Plain: useful bandwidth over stride"}},
+    {"metric-x", make_metric_x, {0}, 4, {"Crowded: useful bandwidth over stride", "sectors  [sectors / request]"}},
     {"4096", make_4096, {0}, 4096, {"stride  [elements]"}},
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},

@@ -241,6 +241,9 @@ struct ub_chart {
     const char *metric;       /* main panel: key of a metric */
     const char *metric_label; /* "useful bandwidth  [GB/s]" */
     double metric_scale;      /* value x scale is drawn: 1e-9 */
+    /* The axis along which x is not its value but a metric, as the law gives it: arithmetic
+     * intensity for a number of multiply-adds. NULL: none. */
+    const char *x_axis, *x_metric, *x_label;
     const char *share_metric; /* right-hand scale: the same data as a share of a ceiling, or NULL */
     const char *share_label;
     const char *panel_metric;  /* lower panel: metric that comes from a counter, or NULL */
