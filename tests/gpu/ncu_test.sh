@@ -12,7 +12,7 @@ compare() {
     "$ubench" run "$@" --rounds 6 -f json -o "$out/record.json" -q --force
     raw=$(python3 -c 'import json,sys
 points = json.load(open(sys.argv[1]))["ubench"]["points"]
-print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] == "structural"})))' "$out/record.json")
+print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] != "estimate"})))' "$out/record.json")
     ncu --clock-control none --csv --page raw --metrics "$raw" -k "regex:$kernel" --target-processes all \
         --log-file "$out/ncu.csv" "$ubench" run "$@" --profile >"$out/ncu.log" 2>&1 || { tail -n 20 "$out/ncu.log"; exit 1; }
     python3 "$here/compare_ncu.py" "$out/record.json" "$out/ncu.csv" >"$out/compared" || { cat "$out/compared"; exit 1; }
@@ -23,3 +23,4 @@ compare conflict bank_conflict --stride 1,2,8,32,33 --bytes 4,16
 compare "branches|switches|loops" divergence --variant thread,warp,switch --ways 2,7,32
 compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --bytes 4,8
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
+compare spill spill --cap 32,64,96,128 --use changed,read
