@@ -24,3 +24,4 @@ compare "branches|switches|loops" divergence --variant thread,warp,switch --ways
 compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --bytes 4,8
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
 compare spill spill --cap 32,64,96,128 --use changed,read
+compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi

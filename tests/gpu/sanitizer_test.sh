@@ -17,6 +17,7 @@ sweeps=(
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
     "spill --cap 32,96,128 --use changed,read --warps 2,34 --trips 3"
+    "roofline --fmas 0,1,77,129 --type fp32,fp64,half2 --size 96Ki"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
