@@ -381,6 +381,7 @@ static bool fill(struct work *work, struct ub_error *err)
     ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
     scale_figure(figure, work->quantity.scale);
     figure->whole_y = work->quantity.kind == UB_QUANTITY_COUNTER && work->quantity.scale == 1;
+    figure->share_y = work->quantity.scale == 100 && strcmp(work->quantity.unit, "1") == 0;
     figure->has_second = figure->series_count == 1 && !figure->words && second_differs(figure);
     ub_caption_figure(work->record, work->options, &work->selection, &work->quantity, figure);
     if (figure->ceiling_count > 0)

@@ -35,7 +35,7 @@ struct ub_series {
 struct ub_figure {
     enum ub_source source;
     /* Along x: numbers, or the places 0.. of words. */
-    bool words, whole_y;
+    bool words, whole_y, share_y; /* share_y: of a whole, in per cent */
     size_t word_count;
     char (*word)[48];
     bool bytes_x; /* ticks as Ki, Mi, Gi */

@@ -187,6 +187,15 @@ static void binary_tick(struct ub_tick *tick)
         }
 }
 
+/* Memory is cut into powers of two: ticks at 16 Ki, 32 Ki instead of 10000, 20000. */
+static void binary_steps(struct ub_scale *scale, size_t ticks)
+{
+    const double step = exp2(ceil(log2((scale->hi - scale->lo) / (double)ticks)));
+    scale->tick_count = 0;
+    for (double n = ceil(scale->lo / step - 1e-9); n * step <= scale->hi; n++)
+        ub_scale_tick(scale, n == 0 ? 0 : n * step, NULL);
+}
+
 static void word_ticks(const struct ub_figure *figure, size_t limit, struct ub_scale *scale)
 {
     ub_scale_category(scale, figure->word_count);
@@ -205,18 +214,20 @@ static void make_x_scale(const struct ub_figure *figure, size_t ticks, struct ub
         ub_scale_log2(scale, range.min, range.max, 0.03, 0.03, ticks);
     else
         ub_scale_linear(scale, range.min, range.max, 0.03, 0.03, ticks, true);
+    if (figure->bytes_x && scale->kind == UB_SCALE_LINEAR && scale->hi - scale->lo >= 8192)
+        binary_steps(scale, ticks);
     for (size_t i = 0; i < scale->tick_count && figure->bytes_x && !figure->words; i++)
         binary_tick(&scale->ticks[i]);
 }
 
 /* The main axis is log where the values span a factor of four on a log x, of sixteen on a
- * linear one, or of sixty-four over words; else it starts at zero, because only then
- * lengths compare. */
+ * linear one, or of sixty-four over words; else, and for shares of a whole, it starts at
+ * zero, because only then lengths compare. */
 static void make_y_scale(const struct ub_figure *figure, struct range range, bool on_log_x, size_t ticks,
                          struct ub_scale *scale)
 {
     const double span = on_log_x ? 4 : figure->words ? 64 : 16;
-    if (range.min > 0 && range.max >= span * range.min)
+    if (range.min > 0 && range.max >= span * range.min && !figure->share_y)
         ub_scale_log2(scale, range.min, range.max, 0.09, figure->ceiling_count ? 0.10 : 0.08, ticks);
     else
         ub_scale_linear(scale, fmin(0, range.min), fmax(0, range.max), range.min < 0 ? 0.08 : 0,

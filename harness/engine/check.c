@@ -302,9 +302,29 @@ static void check_law(struct checker *check, const struct ub_micro *micro, const
     } else {
         check_without_law(check);
     }
+    if (!check->jit && ub_resident_differs(&fresh))
+        problem(check, "the driver says that an SM holds %d blocks, the law says %.12g", fresh.static_.resident_blocks,
+                ub_point_predicted_metric(&fresh, "resident_blocks")->value);
     check->counts->holding += fresh.time_verdict == UB_TIME_HOLDS;
     check->counts->deviating += fresh.time_verdict == UB_TIME_DEVIATES;
     ub_record_point_free(&fresh);
+}
+
+/* A launch that the card must refuse has no values, only its reason, which names the error
+ * (engine/worker.c, ub_task_refused). */
+static void check_refusal(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
+{
+    const struct ub_record_point *stored = check->point;
+    const char *law = micro->refusal ? micro->refusal(&check->gpu, point) : NULL;
+    const char *mark = "refused: ", *reason = stored->reason ? stored->reason : "";
+    const bool refused = stored->status == UB_POINT_SKIPPED && strncmp(reason, mark, strlen(mark)) == 0;
+    if (law && stored->status == UB_POINT_OK && check->record->source != UB_PREDICTED)
+        problem(check, "was launched, but the law says that %s refuses it", law);
+    else if (refused && !law)
+        problem(check, "is \"%s\", but the law says that it is launched", reason);
+    else if (refused &&
+             (strncmp(reason + strlen(mark), law, strlen(law)) != 0 || reason[strlen(mark) + strlen(law)] != ' '))
+        problem(check, "is \"%s\", but the law names %s", reason, law);
 }
 
 /* ---- one point, all points ----------------------------------------------- */
@@ -348,8 +368,33 @@ static bool has_card(const struct ub_record *record, struct ub_error *err)
     return ub_fail(err, UB_BAD_DATA, "its card came from a file (--device model:FILE), which the record does not hold");
 }
 
+/* A figure of others proves no law; but it must be of a point and a metric that the rule has. */
+static void check_figure(struct checker *check)
+{
+    struct ub_error why = {0};
+    struct ub_point point;
+    const struct ub_micro *micro = micro_of(check->point, &why);
+    if (!micro || !ub_point_from_record(micro, check->point, &point, &why)) {
+        if (check->counts->untestable++ == 0)
+            snprintf(check->counts->why, sizeof check->counts->why, "%.255s", why.text);
+        return;
+    }
+    for (size_t i = 0; i < check->point->metric_count; i++) {
+        const char *key = check->point->metrics[i].key;
+        size_t known = 0;
+        while (known < micro->metric_count && strcmp(micro->metric_keys[known], key) != 0)
+            known++;
+        if (known == micro->metric_count)
+            problem(check, "%s has no metric \"%s\"", micro->name, key);
+    }
+}
+
 static void check_point(struct checker *check)
 {
+    if (check->record->source == UB_PUBLISHED) {
+        check_figure(check);
+        return;
+    }
     check_summary(check);
     if (check->record->source == UB_PREDICTED)
         check_unmeasured(check);
@@ -360,6 +405,7 @@ static void check_point(struct checker *check)
     const struct ub_micro *micro = has_card(check->record, &why) ? micro_of(check->point, &why) : NULL;
     if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
         check_law(check, micro, &point);
+        check_refusal(check, micro, &point);
         return;
     }
     if (check->counts->untestable++ == 0)

@@ -199,6 +199,8 @@ bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit)
 enum ub_counter_verdict ub_counter_verdict_of(const struct ub_record_point *record, bool jit)
 {
     enum ub_counter_verdict verdict = UB_COUNTERS_NOT_TESTED;
+    if (!jit && ub_resident_differs(record))
+        return UB_COUNTERS_BROKEN;
     for (size_t i = 0; i < record->counter_count; i++) {
         const struct ub_record_counter *counter = &record->counters[i];
         if (!counter->has_measured || !counter->has_predicted || !ub_counter_is_exact(counter, jit))

@@ -24,8 +24,8 @@ enum { OCCUPANCY_LANES = 32, OCCUPANCY_GROUP = 64 };
 /* The first element of a lane: chain 0 of step 0. Chain c is 32 c further on. */
 OCCUPANCY_BOTH uint64_t occupancy_first(uint32_t ilp, uint32_t ticket, uint32_t lane)
 {
-    const uint64_t before = (uint64_t)(ticket / OCCUPANCY_GROUP) * (OCCUPANCY_GROUP * OCCUPANCY_STEPS);
-    return (before + ticket % OCCUPANCY_GROUP) * (OCCUPANCY_LANES * ilp) + lane;
+    const uint64_t before = (uint64_t)(ticket / OCCUPANCY_GROUP) * (OCCUPANCY_GROUP * OCCUPANCY_LOADS);
+    return (before + ticket % OCCUPANCY_GROUP * ilp) * OCCUPANCY_LANES + lane;
 }
 
 /* From one step to the next: over the tickets of the group, of which the last has fewer. */

@@ -9,8 +9,9 @@ static const uint16_t registers_of_variant[OCCUPANCY_VARIANTS] = {32, 40, 48, 64
 /* Tickets an SM. Compute: 1.6 ms of an H200 at its peak, of which the floor of a launch
  * is a thousandth and the last tickets of 16 warps, during which the SM empties, are two
  * hundredths. Latency: 16 MiB an SM, at least eight L2 caches of any card of the table,
- * so that next to nothing is left in the cache from the launch before. */
-enum { COMPUTE_TICKETS = 3072, LATENCY_TICKETS = 4096, LINE_ELEMENTS = 32, WARP = 32 };
+ * so that next to nothing is left in the cache from the launch before; 32 tickets for each
+ * of 64 warps, so that the SM is full for all but the last hundredths. */
+enum { COMPUTE_TICKETS = 3072, LATENCY_TICKETS = 2048, LINE_ELEMENTS = 32, WARP = 32 };
 
 /* The dynamic shared memory with which `blocks` blocks share all that an SM has, so
  * that one more does not fit. */
@@ -56,7 +57,7 @@ const char *occupancy_refusal(const struct ub_gpu *gpu, const struct ub_point *p
 
 static uint32_t tickets_of_sm(const struct occupancy_geometry *g)
 {
-    return g->work == OCCUPANCY_COMPUTE ? COMPUTE_TICKETS : LATENCY_TICKETS / g->ilp;
+    return g->work == OCCUPANCY_COMPUTE ? COMPUTE_TICKETS : LATENCY_TICKETS;
 }
 
 static const char *contradiction(const struct ub_point *point, const struct ub_occupancy *occupancy)
@@ -67,7 +68,9 @@ static const char *contradiction(const struct ub_point *point, const struct ub_o
     if (v[OCCUPANCY_RESIDENT] > 0 && v[OCCUPANCY_OPTIN] != OCCUPANCY_OPTIN_YES)
         return "resident chooses the shared memory of a block: it needs optin=yes";
     if (v[OCCUPANCY_RESIDENT] > 0 && occupancy->blocks > 0 && occupancy->blocks != v[OCCUPANCY_RESIDENT])
-        return "an SM cannot hold so many of these blocks: warps, registers or the number of blocks allow fewer";
+        return "no shared memory makes an SM hold just so many of these blocks: warps, registers or the number of "
+               "blocks "
+               "allow fewer, or shared memory is given away in pieces that are too large";
     if (v[OCCUPANCY_BLOCK] % WARP != 0)
         return "the warps of a launch share its work evenly: block must be a multiple of 32";
     if (v[OCCUPANCY_OPTIN] == OCCUPANCY_OPTIN_NO &&
@@ -96,6 +99,7 @@ const char *occupancy_resolve(const struct ub_gpu *gpu, const struct ub_point *p
         .opt_in = request.opt_in,
     };
     /* A launch that is refused is tried with a block an SM. */
+    g.piles = g.work == OCCUPANCY_LATENCY ? (uint32_t)gpu->sms : 1;
     g.blocks = (uint32_t)gpu->sms * (g.resident > 0 ? g.resident : 1);
     g.warps = g.blocks * g.warps_per_block;
     g.tickets = (uint32_t)gpu->sms * (v[OCCUPANCY_TICKETS] > 0 ? (uint32_t)v[OCCUPANCY_TICKETS] : tickets_of_sm(&g));
@@ -105,5 +109,5 @@ const char *occupancy_resolve(const struct ub_gpu *gpu, const struct ub_point *p
 
 uint64_t occupancy_elements(const struct occupancy_geometry *geometry)
 {
-    return (uint64_t)geometry->tickets * OCCUPANCY_STEPS * geometry->ilp * LINE_ELEMENTS;
+    return (uint64_t)geometry->tickets * OCCUPANCY_LOADS * LINE_ELEMENTS;
 }

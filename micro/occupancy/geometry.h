@@ -31,17 +31,21 @@ enum occupancy_work { OCCUPANCY_LATENCY, OCCUPANCY_COMPUTE, OCCUPANCY_WORKS };
 enum occupancy_optin { OCCUPANCY_OPTIN_YES, OCCUPANCY_OPTIN_NO };
 
 /* Work is cut into tickets, which the warps of the launch take one after another until
- * none is left. All of them stay to the end, so that an SM holds the same warps all the
+ * none of their pile is left. All of them stay to the end, so that an SM holds the same warps all the
  * time: with a share for each warp instead, a scheduler that is full serves its oldest
- * warps first, they end long before the others, and the rest runs with half the warps. */
+ * warps first, they end long before the others, and the rest runs with half the warps.
+ * work=compute takes them from one pile for that reason. A single counter gives away no
+ * more than one in 2.6 ns once warps queue for it (an H200), which loads that DRAM could
+ * bring faster would wait for: work=latency has as many piles as there are SMs, and block
+ * b takes from pile b modulo their number. */
 enum {
     OCCUPANCY_ILPS = 4,            /* 1, 2, 4, 8 */
     OCCUPANCY_VARIANTS = 9,        /* kernels that differ in their registers */
     OCCUPANCY_FMAS = 1024,         /* of a thread each time round the loop, all chains together */
     OCCUPANCY_ROUNDS = 4,          /* round the loop, of a ticket of work=compute */
-    OCCUPANCY_STEPS = 32,          /* of a ticket of work=latency: loads one after another */
+    OCCUPANCY_LOADS = 64,          /* of a thread, of a ticket of work=latency */
     OCCUPANCY_SINK_BYTES = 256,    /* the buffer that no kernel ever writes */
-    OCCUPANCY_COUNTER_BYTES = 256, /* the one that holds the number of the next ticket */
+    OCCUPANCY_COUNTER_BYTES = 128, /* from one pile's counter of tickets to the next */
     /* Tickets an SM. A thread that took all of them would have counted to 4095 x 4096,
      * just what a float still counts exactly. */
     OCCUPANCY_TICKETS_MAX = 4095
@@ -56,6 +60,7 @@ struct occupancy_geometry {
     uint32_t shared_bytes;                          /* dynamic, of a block */
     bool opt_in;
     uint32_t tickets; /* of the launch */
+    uint32_t piles;   /* that they lie in: as many tickets and as many warps each */
 };
 
 /* Fills `out`. Returns NULL, or why the axis values contradict each other (static

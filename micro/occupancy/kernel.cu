@@ -64,18 +64,32 @@ static __host__ __device__ constexpr int held_of(int registers, int own)
 
 /* ---- tickets ------------------------------------------------------------------ */
 
-/* Asks for the next ticket; only lane 0 gets it. To be asked for a ticket ahead, since
- * the answer takes as long as a load. Each warp ends with one ticket beyond the last, and
- * the highest of these, `last`, puts the counter back to 0 for the next launch: that is
- * what atomicInc() does (and nvcc, which would make one atomicAdd() for all lanes and
- * wait for its answer, leaves it alone). */
-static __device__ uint32_t ask(uint32_t *next, uint32_t last)
-{
-    uint32_t ticket = 0;
-    if (threadIdx.x % WARP == 0)
-        ticket = atomicInc(next, last);
-    return ticket;
-}
+/* Where a warp gets its tickets: `count` of them lie in each of `piles`, and are as many
+ * apart as there are piles, so that what is taken at the same time is side by side. */
+struct tickets {
+    uint32_t piles, count, last;
+
+    __device__ uint32_t pile() const
+    {
+        return blockIdx.x % piles;
+    }
+    __device__ uint32_t number(uint32_t ticket) const
+    {
+        return ticket * piles + pile();
+    }
+    /* Asks for the next ticket; only lane 0 gets it. To be asked for a ticket ahead,
+     * since the answer takes as long as a load. Each warp ends with one ticket beyond the
+     * last of its pile, and the highest of these, `last`, puts the counter back to 0 for
+     * the next launch: that is what atomicInc() does (and nvcc, which would make one
+     * atomicAdd() for all lanes and wait for its answer, leaves it alone). */
+    __device__ uint32_t ask(uint32_t *counters) const
+    {
+        uint32_t ticket = 0;
+        if (threadIdx.x % WARP == 0)
+            ticket = atomicInc(&counters[pile() * (OCCUPANCY_COUNTER_BYTES / sizeof(uint32_t))], last);
+        return ticket;
+    }
+};
 
 static __device__ uint32_t share(uint32_t ticket)
 {
@@ -100,7 +114,7 @@ static __device__ void add_warp(unsigned long long *sum, unsigned long long valu
  * KiB of shared memory. */
 template <int registers, int ilp, bool closed>
 static __global__ void __maxnreg__(registers < 255 ? registers : 255)
-    compute(uint32_t tickets, uint32_t last, float factor, float addend, uint32_t stop, uint32_t key, uint32_t *next,
+    compute(const tickets tickets, float factor, float addend, uint32_t stop, uint32_t key, uint32_t *counters,
             uint32_t *sink, unsigned long long *sum)
 {
     held<held_of(registers, 13 + ilp)> others(key);
@@ -108,9 +122,9 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
 #pragma unroll
     for (int c = 0; c < ilp; c++)
         chains[c] = (float)(threadIdx.x % WARP + c); /* else equal chains would be one */
-    uint32_t ticket = share(ask(next, last));
-    while (ticket < tickets) {
-        const uint32_t following = ask(next, last);
+    uint32_t ticket = share(tickets.ask(counters));
+    while (ticket < tickets.count) {
+        const uint32_t following = tickets.ask(counters);
 #pragma unroll 1
         for (uint32_t left = OCCUPANCY_ROUNDS; left != 0; left--) {
 #pragma unroll
@@ -141,18 +155,19 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
  * not to the compiler. */
 template <int registers, int ilp>
 static __global__ void __maxnreg__(registers < 255 ? registers : 255)
-    latency(const uint32_t *__restrict__ source, uint32_t tickets, uint32_t last, uint32_t stop, uint32_t key,
-            uint32_t *next, uint32_t *sink, unsigned long long *sum)
+    latency(const uint32_t *__restrict__ source, const tickets tickets, uint32_t stop, uint32_t key, uint32_t *counters,
+            uint32_t *sink, unsigned long long *sum)
 {
-    held<held_of(registers, 19 + ilp)> others(key);
+    held<held_of(registers, 21 + ilp + ilp / 4)> others(key);
     unsigned long long total = 0;
-    uint32_t ticket = share(ask(next, last));
-    while (ticket < tickets) {
-        const uint32_t following = ask(next, last);
-        uint64_t element = occupancy_first(ilp, ticket, threadIdx.x % WARP);
-        const uint32_t step = occupancy_step(ilp, ticket, tickets);
+    uint32_t ticket = share(tickets.ask(counters));
+    while (ticket < tickets.count) {
+        const uint32_t following = tickets.ask(counters);
+        const uint32_t number = tickets.number(ticket);
+        uint64_t element = occupancy_first(ilp, number, threadIdx.x % WARP);
+        const uint32_t step = occupancy_step(ilp, number, tickets.count * tickets.piles);
 #pragma unroll 1
-        for (uint32_t left = OCCUPANCY_STEPS; left != 0; left--) {
+        for (uint32_t left = OCCUPANCY_LOADS / ilp; left != 0; left--) {
             uint32_t values[ilp], every = 0xFFFFFFFFu;
 #pragma unroll
             for (int c = 0; c < ilp; c++)
@@ -162,7 +177,7 @@ static __global__ void __maxnreg__(registers < 255 ? registers : 255)
                 every &= values[c];
 #pragma unroll
             for (int c = 0; c < ilp; c++) /* always: a check runs the same machine code */
-                total += values[c] * (2 * (element + c * WARP) + 1);
+                total += (uint64_t)values[c] * (uint32_t)(2 * (element + c * WARP) + 1);
             element += step + (every == 0xFFFFFFFFu);
             if (__builtin_expect(left == stop, 0))
                 others.change();
@@ -196,15 +211,14 @@ static __global__ void walk_through(const uint32_t *source, uint64_t elements, u
     unsigned long long sum = 0;
     for (uint64_t e = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; e < elements;
          e += (uint64_t)gridDim.x * blockDim.x)
-        sum += source[e] * (2 * e + 1);
+        sum += (uint64_t)source[e] * (uint32_t)(2 * e + 1);
     add_warp(expected, sum);
 }
 
 /* ---- launch ---------------------------------------------------------------------- */
 
-typedef void (*compute_kernel)(uint32_t, uint32_t, float, float, uint32_t, uint32_t, uint32_t *, uint32_t *,
-                               unsigned long long *);
-typedef void (*latency_kernel)(const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *, uint32_t *,
+typedef void (*compute_kernel)(tickets, float, float, uint32_t, uint32_t, uint32_t *, uint32_t *, unsigned long long *);
+typedef void (*latency_kernel)(const uint32_t *, tickets, uint32_t, uint32_t, uint32_t *, uint32_t *,
                                unsigned long long *);
 
 #define UB_COMPUTE(registers)                                                                                          \
@@ -264,14 +278,14 @@ static int launch(const ub_launch *launch)
         return (int)code;
     cudaStream_t stream = (cudaStream_t)launch->stream;
     unsigned long long *sum = launch->checked ? launch->results + UB_RESULT_CHECKSUM : NULL;
-    uint32_t *sink = (uint32_t *)launch->buffers->pointers[0], *next = (uint32_t *)launch->buffers->pointers[1];
-    const uint32_t key = key_of(launch->seed), last = g.tickets + g.warps - 1;
+    uint32_t *sink = (uint32_t *)launch->buffers->pointers[0], *counters = (uint32_t *)launch->buffers->pointers[1];
+    const uint32_t key = key_of(launch->seed);
+    const tickets tickets = {g.piles, g.tickets / g.piles, (g.tickets + g.warps) / g.piles - 1};
     if (g.work == OCCUPANCY_COMPUTE)
-        compute_of(g)<<<g.blocks, g.block, g.shared_bytes, stream>>>(g.tickets, last, 1, 1, never, key, next, sink,
-                                                                     sum);
+        compute_of(g)<<<g.blocks, g.block, g.shared_bytes, stream>>>(tickets, 1, 1, never, key, counters, sink, sum);
     else
         latencies[g.variant][g.ilp_log2]<<<g.blocks, g.block, g.shared_bytes, stream>>>(
-            (const uint32_t *)launch->buffers->pointers[2], g.tickets, last, never, key, next, sink, sum);
+            (const uint32_t *)launch->buffers->pointers[2], tickets, never, key, counters, sink, sum);
     return (int)cudaGetLastError();
 }
 

@@ -133,8 +133,8 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
         return;
     out->buffers[out->count++] =
         (struct ub_buffer_spec){"sink", UB_DEVICE_MEMORY, UB_FILL_ZERO, false, OCCUPANCY_SINK_BYTES};
-    out->buffers[out->count++] =
-        (struct ub_buffer_spec){"counter", UB_DEVICE_MEMORY, UB_FILL_ZERO, false, OCCUPANCY_COUNTER_BYTES};
+    out->buffers[out->count++] = (struct ub_buffer_spec){"counters", UB_DEVICE_MEMORY, UB_FILL_ZERO, false,
+                                                         (uint64_t)g.piles * OCCUPANCY_COUNTER_BYTES};
     if (g.work == OCCUPANCY_LATENCY && g.resident > 0)
         out->buffers[out->count++] = (struct ub_buffer_spec){"source", UB_DEVICE_MEMORY, UB_FILL_RANDOM, false,
                                                              occupancy_elements(&g) * sizeof(uint32_t)};
@@ -165,7 +165,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
     ub_metric_add(out, "resident_blocks", "block", resident);
     ub_metric_add(out, "flops", "FLOP/s", loads ? NAN : 2 * per_second);
     ub_metric_add(out, "useful_bandwidth", "B/s", loads ? per_second : NAN);
-    ub_metric_add(out, "wait_ns", "ns", loads ? facts->time_ns * g.warps / ((double)g.tickets * OCCUPANCY_STEPS) : NAN);
+    ub_metric_add(out, "wait_ns", "ns", loads ? facts->time_ns / occupancy_steps(&g) : NAN);
 }
 
 /* ---- chart and texts ------------------------------------------------------------ */
@@ -192,21 +192,25 @@ const struct ub_micro ub_micro_occupancy = {
                    "  blocks, and from CC 9.0 on barriers\n"
                    "with 32 x registers rounded up to 256 a warp and shared memory to 128 bytes (256 before CC 8.0). "
                    "occupancy = blocks x warps of a block / warps of an SM. Compute: an SM does min(warps x ilp / 4 "
-                   "cycles, "
-                   "lanes / 32) multiply-add instructions a cycle. Latency: a step takes wait + 7 ns x (ilp - 1) while "
-                   "few wait, bytes / DRAM's ceiling when many do, and near the ceiling the 2.4-norm of both.",
+                   "cycles, lanes / 32) multiply-add instructions a cycle, and a round of 1024 costs a warp 76 cycles "
+                   "more. Latency: a step takes wait + 9.5 ns x (ilp - 1) while few wait, bytes / DRAM's ceiling when "
+                   "many do, and near the ceiling the 3-norm of both.",
             .breaks =
                 "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is too "
                 "small or has a last wave that is not full, blocks that end early. A scheduler that is full serves its "
-                "oldest warps first: five warps of equal work on one (ilp=1, an H200) took as long as eight, 1.59 "
-                "times what the law says, because the fifth had hardly begun when the four ended; so that here warps "
-                "take their work in tickets and stay to the end. What a ticket and its loop cost is not in the law. "
+                "oldest warps first: where each warp has a share of its own, "
+                "five warps on one (ilp=1, an H200) took as long as eight, because the fifth had hardly begun when the "
+                "four ended; so that here warps take their work in tickets and stay to the end. One counter of tickets "
+                "for all warps would be a limit of its own (one in 2.6 ns), so that loads have a counter for each SM. "
+                "A wait is 5 % longer than the law says where 64 warps have one load each, and 64 warps with eight get "
+                "93 % of DRAM's ceiling, less than with four. "
                 "A preference for L1 (carve-out) leaves less shared memory than the calculator's default assumes.",
             .consequence =
                 "Count warps x independent operations, not occupancy: of an H200's FP32 peak, 4 warps an SM with one "
-                "chain reach 24.7 %, 8 warps with eight chains (12.5 % occupancy) 97.0 %, and 64 warps 98.5 %. "
-                "Loads of 4 bytes a thread: 64 warps with one in flight get 2.47 TB/s, 16 warps with eight 3.66 TB/s, "
-                "of 4.68. `ubench occupancy --regs R --threads T --smem S` says what limits a kernel and what gains a "
+                "chain reach 24.6 %, 8 warps with eight chains (12.5 % occupancy) 96.5 %, and 64 warps 98.2 %. "
+                "Loads of 4 bytes a thread: 64 warps with one in flight get 2.49 TB/s, 16 warps with eight 3.72 TB/s, "
+                "64 with four 4.51 TB/s, of 4.68. `ubench occupancy --regs R --threads T --smem S` says what limits a "
+                "kernel and what gains a "
                 "step.",
             .folk =
                 "\"Above 75 % (or 50 %) occupancy does not matter\": there is no such threshold. With one load in "
@@ -226,9 +230,8 @@ const struct ub_micro ub_micro_occupancy = {
                 "Volkov, Better Performance at Lower Occupancy, GTC 2010: instructions in flight instead of warps\n"
                 "Abdelkhalik et al. 2022; Chips and Cheese: 4 cycles from a multiply-add to the next\n"
                 "driver_types.h of CUDA 13.0, cudaErrorInvalidConfiguration and cudaErrorLaunchOutOfResources\n"
-                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0, 191 points "
-                "with equal work for each warp; tickets came after them, and no record of these kernels is in reports/ "
-                "yet",
+                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0; the record "
+                "of reports/h200",
         },
     .axis_count = OCCUPANCY_AXES,
     .axes = axes,

@@ -17,6 +17,9 @@ void occupancy_law(const struct ub_gpu *gpu, const struct ub_constants *constant
 uint64_t occupancy_fmas(const struct occupancy_geometry *geometry);
 uint64_t occupancy_bytes(const struct occupancy_geometry *geometry);
 
+/* Times that a warp waits for its `ilp` loads, one after another, on average. */
+double occupancy_steps(const struct occupancy_geometry *geometry);
+
 /* What the card does at most of the point's work: multiply-adds or bytes a second. */
 double occupancy_peak(const struct ub_gpu *gpu, const struct ub_constants *constants,
                       const struct occupancy_geometry *geometry);

@@ -34,7 +34,7 @@ static uint64_t loaded(const struct occupancy_geometry *g, const uint32_t *sourc
 {
     uint64_t sum = 0;
     for (uint64_t element = 0; element < occupancy_elements(g); element++)
-        sum += source[element] * (2 * element + 1);
+        sum += (uint64_t)source[element] * (uint32_t)(2 * element + 1);
     return sum;
 }
 
@@ -52,8 +52,8 @@ bool occupancy_verify(const struct ub_gpu *gpu, const struct ub_point *point, co
     if (loads && host->sizes_bytes[2] < occupancy_elements(&g) * sizeof(uint32_t))
         return ub_fail(err, UB_INTERNAL, "the source has %" PRIu64 " bytes, the walk covers %" PRIu64 " elements",
                        host->sizes_bytes[2], occupancy_elements(&g));
-    /* Neither is anything in the sink, nor was the counter of tickets left as it ran. */
-    static const char *const names[] = {"the sink", "the counter of tickets"};
+    /* Neither is anything in the sink, nor were the counters of tickets left as they ran. */
+    static const char *const names[] = {"the sink", "the counters of tickets"};
     for (size_t buffer = 0; buffer < 2; buffer++)
         for (uint64_t i = 0; i < host->sizes_bytes[buffer]; i++)
             if (((const unsigned char *)host->pointers[buffer])[i] != 0)

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # On a GPU with ncu: the same launches give the same integers in both tools.
+# usage: ncu_test.sh [PATTERN]: only the runs that it fits
 set -eu
 . "$(dirname "$0")/lib.sh"
 command -v ncu >/dev/null || skip "ncu is not installed"
 here=$(dirname "$0")
+only=${1:-.}
 
 # compare KERNEL RULE --AXIS RANGE...: KERNEL is a part of the kernels' names
 compare() {
     local kernel=$1 raw
     shift
+    [[ "$*" =~ $only ]] || return 0
     "$ubench" run "$@" --rounds 6 -f json -o "$out/record.json" -q --force
     raw=$(python3 -c 'import json,sys
 points = json.load(open(sys.argv[1]))["ubench"]["points"]

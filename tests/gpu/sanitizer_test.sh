@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # On a GPU with compute-sanitizer: no kernel touches memory that is not its own,
 # none races, none reads what nobody wrote. Small sizes: the tools are slow.
+# usage: sanitizer_test.sh [PATTERN]: only the sweeps that it fits
 set -eu
 . "$(dirname "$0")/lib.sh"
 command -v compute-sanitizer >/dev/null || skip "compute-sanitizer is not installed"
@@ -22,6 +23,7 @@ sweeps=(
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
+        [[ $sweep =~ ${1:-.} ]] || continue
         # shellcheck disable=SC2086 # the sweep is a list of words
         compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 9 "$ubench" run $sweep --profile \
             >"$out/log" 2>&1 || { echo "$tool: $sweep"; tail -n 40 "$out/log"; exit 1; }

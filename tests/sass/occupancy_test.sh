@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The machine code of `occupancy` is what its text says: a compute kernel has its 1024
-# multiply-adds and one loop round them, a latency kernel its loads inside its loop with
-# the next address behind them, each takes its tickets with one instruction that nobody
+# multiply-adds and one loop round them, a latency kernel its loads inside its loop, all in
+# flight together, with the next address behind them, each takes its tickets with one instruction that nobody
 # waits for at once, and nothing is spilled.
 set -u
 : "${UBENCH_SOURCE:?}"
@@ -52,6 +52,13 @@ for section in re.split(r"\.section\s+\.text\.", text)[1:]:
     waits = [i for i, o in enumerate(opcode) if o.startswith("SHFL.IDX")]
     if not any(i > last for i in waits):
         fault("the next ticket is not waited for after the loop")
+    # All loads of a step are on their way before the first value is needed.
+    loaded = set()
+    for line, name_ in zip(lines[places[0]:places[-1] + 1], opcode[places[0]:places[-1] + 1]):
+        registers = re.findall(r"\bR\d+\b", line)
+        if work == "latency" and loaded & set(registers[1:] if name_.startswith("LDG") else registers):
+            fault(f"needs what was loaded before all is: {line}")
+        loaded |= set(registers[:1]) if name_.startswith("LDG") else set()
     if work == "latency" and not any(o.startswith(("ISETP", "LOP3")) for o in opcode[places[-1]:last]):
         fault("no address depends on what was loaded")
 if kernels < 73:
