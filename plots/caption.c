@@ -402,15 +402,18 @@ static void name_ceiling(const struct ub_record *record, double ceiling, double 
 void ub_caption_ceiling(const struct ub_record *record, const struct ub_quantity *quantity, struct ub_figure *figure)
 {
     enum { NAMED = 3 };
-    char number[48], unit[48], name[120];
+    char number[48], unit[48], name[120], before[120] = "";
     unit_of_label(figure->y_label, unit, sizeof unit);
     for (size_t i = 0; i < figure->ceiling_count && i < NAMED; i++) {
         name_ceiling(record, figure->ceilings[i], quantity->scale, name, sizeof name);
-        ub_number_text(round(figure->ceilings[i]), number, sizeof number);
+        const double ceiling = figure->ceilings[i];
+        ub_number_text(ceiling < 100 ? round(10 * ceiling) / 10 : round(ceiling), number, sizeof number);
         /* "measured DRAM load ceiling 4680, DRAM copy ceiling 4270 GB/s": said once what is common. */
         const bool again = i > 0 && strncmp(name, "measured ", strlen("measured ")) == 0;
-        ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s%s %s", i ? ", " : "",
-                       again ? name + strlen("measured ") : name, number);
+        const char *own = again ? name + strlen("measured ") : name;
+        ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s%s%s%s", i ? ", " : "",
+                       strcmp(own, before) == 0 ? "" : own, strcmp(own, before) == 0 ? "" : " ", number);
+        ub_text_set(before, sizeof before, "%s", own);
     }
     ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s", unit);
     if (!isfinite(figure->data_sheet))

@@ -124,7 +124,12 @@ struct ub_law {
     const char *bottleneck; /* name of the term that decides, or NULL */
     double tolerance;       /* of the time, relative; 0: the time is not tested */
     const char *note;       /* why time is not tested, or a known deviation; or NULL */
-    const char *level;      /* where the footprint sits: "dram", "l2", "l1", "none" */
+    /* UB_SASS counters and the time are of one machine code, that of a kernel with so many
+     * registers and so many bytes of local memory a thread. Where another ran (another
+     * compiler made it), they are not tested. */
+    bool has_code;
+    int code_registers, code_local_bytes;
+    const char *level; /* where the footprint sits: "dram", "l2", "l1", "none" */
 };
 
 struct ub_metric {

@@ -15,7 +15,7 @@ compare() {
     "$ubench" run "$@" --rounds 6 -f json -o "$out/record.json" -q --force
     raw=$(python3 -c 'import json,sys
 points = json.load(open(sys.argv[1]))["ubench"]["points"]
-print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] == "structural"})))' "$out/record.json")
+print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] != "estimate"})))' "$out/record.json")
     ncu --clock-control none --csv --page raw --metrics "$raw" -k "regex:$kernel" --target-processes all \
         --log-file "$out/ncu.csv" "$ubench" run "$@" --profile >"$out/ncu.log" 2>&1 || { tail -n 20 "$out/ncu.log"; exit 1; }
     python3 "$here/compare_ncu.py" "$out/record.json" "$out/ncu.csv" >"$out/compared" || { cat "$out/compared"; exit 1; }
@@ -30,3 +30,5 @@ compare "add|nothing" block_size --work add,empty --block 32,33,100,256,1000 --n
 compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2
 compare "memory|arithmetic" latency_hiding --work memory,arithmetic --ilp 1,8 --warps 1,8,40
 compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki
+compare spill spill --cap 32,64,96,128 --use changed,read
+compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi

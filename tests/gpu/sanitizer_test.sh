@@ -23,6 +23,8 @@ sweeps=(
     "latency_hiding --work memory --ilp 1,8 --bytes 4,8,16 --warps 1,33 --length 2"
     "latency_hiding --work arithmetic --ilp 1,8 --warps 5,34 --length 1"
     "carveout --carveout 0,100 --footprint 512,1152 --shared 0,1Ki --ask launch,function --order random,cyclic --load ca,cg"
+    "spill --cap 32,96,128 --use changed,read --warps 2,34 --trips 3"
+    "roofline --fmas 0,1,77,129 --type fp32,fp64,half2 --size 96Ki"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
