@@ -137,6 +137,8 @@ static void add_time(const struct ub_gpu *gpu, const struct ub_constants *consta
     ub_time_term(law, loads ? "dram" : "fp32_lanes", work / hiding_ceiling(gpu, constants, g) * 1e9);
     ub_time_bottleneck(law, 0);
     law->time_ns = work / rate_of(gpu, constants, g) * 1e9;
+    if (isnan(law->time_ns))
+        ub_time_unknown(law, loads ? UB_NOTE_NO_DRAM : "no time: the clock of this card is not known");
 }
 
 /* ---- counters ---------------------------------------------------------------- */
@@ -222,7 +224,8 @@ void hiding_law(const struct ub_gpu *gpu, const struct ub_constants *constants, 
     add_counters(&g, out);
     add_states(gpu, constants, &g, out->time_ns, out);
     out->time_ns += ub_constant_value(constants, "launch_floor_ns");
-    out->note = note_of(gpu, point);
+    if (out->note == NULL)
+        out->note = note_of(gpu, point);
     if (point->values[HIDING_LENGTH] == 0 && isfinite(out->time_ns))
         out->tolerance = gpu->verified ? time_tolerance : time_tolerance_assumed;
 }

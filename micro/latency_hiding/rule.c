@@ -206,7 +206,7 @@ const struct ub_micro ub_micro_latency_hiding = {
                    "Warps that an SM needs for the knee with one load of 4 bytes a thread, one of 16 bytes, and one "
                    "chain of multiply-adds:\n"
                    "V100 42, 11 and 8; T4 28, 8 and 8; A100 79, 21 and 8; A40 32, 9 and 15; L40S 19, 5 and 15; H100 "
-                   "99, 26 and 15; H200 164, 43 and 15; B200 240, 62 and 15\n"
+                   "99, 26 and 15; H200 173, 45 and 15; B200 240, 62 and 15\n"
                    "(ceilings and waits of the model table; an SM holds 64, of A40 and L40S 48, of T4 32). Divide by "
                    "the loads or chains in flight.",
             .breaks =
