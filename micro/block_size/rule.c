@@ -166,7 +166,7 @@ const struct ub_micro ub_micro_block_size = {
                 "are "
                 "not predicted.",
             .consequence =
-                "c = a + b, 4 bytes a thread, an H200: 0.64 TB/s with 32 threads a block (the launch of 4.2 million "
+                "c = a + b, 4 bytes a thread, an H200: 0.63 TB/s with 32 threads a block (the launch of 4.2 million "
                 "blocks takes 2.53 ms), 2.53 with 128, 3.49 with 256, 3.05 with 1024 and 2.51 with 704, of 4.40. "
                 "256 and 1024 both fill an SM with 64 warps, but 74 % of them are there on average with 256 and 64 % "
                 "with "

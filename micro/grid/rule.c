@@ -197,14 +197,14 @@ const struct ub_micro ub_micro_grid = {
                 "the time is 7 to 9 % above the law. Blocks of unequal length have no steps; a next kernel on another "
                 "stream fills the tail.",
             .consequence =
-                "An H200, two resident: 264 blocks that wait take 34.1 us, 265 take 67.4. 132 blocks that compute take "
-                "34.2 us, 133 take 67.6. 132 blocks that load 512 KiB each take 18.1 us, 133 take 25.2: a block left "
+                "An H200, two resident: 264 blocks that wait take 34.1 us, 265 take 67.5. 132 blocks that compute take "
+                "34.1 us, 133 take 67.6. 132 blocks that load 512 KiB each take 18.1 us, 133 take 25.0: a block left "
                 "over "
-                "has an SM's whole bandwidth, so the step is 0.46 of a wave. 528 blocks that load 32 KiB take 5.78 us, "
-                "529 5.85, and 1057 as long as 1056: with eight blocks an SM or more nothing is left of the step. "
-                "Choose "
-                "the grid a little below a step, or many short blocks: after w full waves a block too many costs 1 / w "
-                "of the time.",
+                "has an SM's whole bandwidth, so the step is 0.45 of a wave. 528 blocks that load 32 KiB take 5.78 us, "
+                "529 take 5.84, and 1057 as long as 1056: with eight blocks an SM or more nothing is left of the step. "
+                "Choose the grid a little below a step, or many short blocks: after w full waves a block too many "
+                "costs "
+                "1 / w of the time.",
             .folk =
                 "\"A grid should be a multiple of the number of SMs\": where one block fills its SM. Blocks that wait "
                 "want SMs x resident: from 133 to 264 of them take an H200 as long as one.\n"
