@@ -11,10 +11,12 @@
 
 enum { NAME_CELLS = 40, REASON_CELLS = 90, LISTED_VALUES = 6 };
 
+/* Only words have a plural: no "%", no "B/s". */
 static void plural(const char *unit, bool one, char *text, size_t size)
 {
     const size_t length = strlen(unit);
-    const bool as_it_is = one || length == 0 || unit[length - 1] == 's' || strchr(unit, '/');
+    const bool is_word = length > 0 && isalpha((unsigned char)unit[length - 1]) && !strchr(unit, '/');
+    const bool as_it_is = one || !is_word || unit[length - 1] == 's';
     ub_text_set(text, size, "%s%s", unit, as_it_is ? "" : "s");
 }
 
@@ -86,6 +88,16 @@ void ub_caption_x(const struct ub_axis *axis, char *text, size_t size)
     char unit[48];
     plural(axis->unit, false, unit, sizeof unit);
     ub_text_append(text, size, "  [%s]", unit);
+}
+
+void ub_caption_x_metric(const char *name, const char *unit, char *text, size_t size)
+{
+    char clean[48], units[48];
+    ub_text_clean(unit, clean, sizeof clean);
+    plural(clean, false, units, sizeof units);
+    ub_text_clean(name, text, size);
+    if (*units)
+        ub_text_append(text, size, "  [%s]", units);
 }
 
 void ub_caption_series(const struct ub_selection *selection, size_t series, char *text, size_t size)

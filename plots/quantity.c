@@ -69,6 +69,11 @@ bool ub_quantity_find(const struct ub_record *record, const struct ub_micro *mic
             out->name = chart->metric_label;
             out->scale = chart->metric_scale;
         }
+        if (chart->other_metric && strcmp(key, chart->other_metric) == 0) {
+            out->is_main = true;
+            out->name = chart->other_label;
+            out->scale = chart->other_scale;
+        }
         if (chart->panel_metric && strcmp(key, chart->panel_metric) == 0) {
             out->name = chart->panel_label;
             out->scale = 1;

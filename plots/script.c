@@ -298,7 +298,7 @@ static void write_key(FILE *stream, const struct ub_figure *figure, const struct
 
 /* ---- the script -------------------------------------------------------------- */
 
-static void write_head(FILE *stream, const char *terminal, bool dark, double width, double height, const char *output)
+void ub_script_head(FILE *stream, const char *terminal, bool dark, double width, double height, const char *output)
 {
     fputs("# A chart of ubench. Run it with `gnuplot -d FILE`; -d keeps a personal ~/.gnuplot out.\nOUT = ", stream);
     ub_text_quote(stream, output);
@@ -342,7 +342,7 @@ static void write_x_ticks(FILE *stream, const struct ub_layout *layout, bool lab
 bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, const char *terminal,
                      bool dark, const char *output, struct ub_error *err)
 {
-    write_head(stream, terminal, dark, layout->width, layout->height, output);
+    ub_script_head(stream, terminal, dark, layout->width, layout->height, output);
     if (!ub_script_template(stream, "style.gp", err))
         return false;
     fputs("\n# This chart: its data, its frame, its labels.\n", stream);

@@ -333,7 +333,7 @@ static void the_h200_has_measured_ceilings(void **state)
     (void)state;
     struct ub_constants constants = {.count = 7}; /* what was there is replaced */
     ub_gpu_constants(ub_gpu_find("h200"), &constants);
-    assert_int_equal(constants.count, 11);
+    assert_int_equal(constants.count, 13);
     close_to(&constants, "dram_load_ceiling", 4.68e12);
     close_to(&constants, "dram_store_ceiling", 4.69e12);
     close_to(&constants, "dram_copy_ceiling", 4.27e12);
@@ -344,6 +344,8 @@ static void the_h200_has_measured_ceilings(void **state)
     close_to(&constants, "fma_step_ns", 4.22 / 1.98);
     close_to(&constants, "select_step_ns", 6.84 / 1.98);
     close_to(&constants, "constant_step_ns", 34 / 1.98);
+    close_to(&constants, "carveout_hit_ns", 46.6 / 1.98);
+    close_to(&constants, "carveout_miss_ns", 301 / 1.98);
     const struct ub_constant *load = ub_constant_find(&constants, "dram_load_ceiling");
     assert_non_null(strstr(load->origin, "measured on an H200 by ubench"));
     assert_true(fabs(load->lo / load->value - 0.983) < 1e-3 && fabs(load->hi / load->value - 1.011) < 1e-3);

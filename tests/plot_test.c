@@ -207,7 +207,42 @@ static const struct ub_micro stairs = {
     .metrics = strided_metrics,
 };
 
-const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&stairs, NULL}};
+/* A rule whose points stand where their metric says, and which has a second quantity
+ * where its points do other work (op=copy). */
+static const char *const folded_keys[] = {"bandwidth", "rate", "in_flight"};
+
+static void folded_metrics(const struct ub_facts *facts, struct ub_metrics *out)
+{
+    const int64_t *v = facts->point->values;
+    const double per_second = ACCESSES / facts->time_ns * 1e9;
+    out->count = 0;
+    ub_metric_add(out, folded_keys[0], "B/s", v[OP] == 2 ? NAN : per_second * (double)v[BYTES]);
+    ub_metric_add(out, folded_keys[1], "access/s", v[OP] == 2 ? per_second : NAN);
+    ub_metric_add(out, folded_keys[2], "byte", 1024.0 * (double)(v[STRIDE] * v[BYTES]));
+}
+
+static const struct ub_micro folded = {
+    .name = "folded",
+    .rule = "Width and distance count alike.",
+    .axis_count = AXES,
+    .axes = axes,
+    .metric_count = 3,
+    .metric_keys = folded_keys,
+    .chart = {.metric = "bandwidth",
+              .metric_label = "bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .other_metric = "rate",
+              .other_label = "accesses  [10⁶/s]",
+              .other_scale = 1e-6,
+              .x_axis = "stride",
+              .x_metric = "in_flight",
+              .x_label = "in flight"},
+    .timer = strided_timer,
+    .law = strided_law,
+    .metrics = folded_metrics,
+};
+
+const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&stairs, NULL}, {&folded, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -484,6 +519,17 @@ static void make_auto(struct ub_record *record)
     add_point(record, &strided, "size", &point, 0.03);
 }
 
+/* Sizes on a linear axis. */
+static void make_sizes(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t kib = 64; kib <= 160; kib += 8) {
+        struct ub_point point = initial_point();
+        point.values[SIZE] = kib << 10;
+        add_point(record, &strided, "size", &point, 0.03);
+    }
+}
+
 /* ---- variants ------------------------------------------------------------------ */
 
 static const struct ub_axis_option bytes_4_copy[] = {{"bytes", "4", false}, {"op", "copy", false}};
@@ -536,6 +582,7 @@ static const struct variant variants[] = {
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
     {"auto", make_auto, {0}, 19, {"auto"}},
+    {"sizes", make_sizes, {0}, 13, {"80 Ki", "160 Ki"}},
     {"counter", make_stride, {.y = "global_load_sectors"}, 32, {"Strided: global load sectors over stride"}},
     {"time", make_bytes_series, {.y = "time", .series = "bytes"}, 96, {"time  [µs]"}},
 };
@@ -866,6 +913,56 @@ static void test_one_sweep_only(void **state)
     ub_record_free(&record);
 }
 
+/* Points stand at a metric of theirs: series that it makes alike share their places. */
+static void test_place_by_metric(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    init_record(&record, UB_MEASURED);
+    for (int64_t bytes = 4; bytes <= 8; bytes += 4)
+        for (int64_t stride = 1; stride <= 64; stride *= 2) {
+            struct ub_point point = initial_point();
+            point.values[STRIDE] = stride;
+            point.values[BYTES] = bytes;
+            add_point(&record, &folded, "stride", &point, 0.001);
+        }
+    char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    const char *dots = strstr(script, "$dots << EOD\n"), *law = strstr(script, "$law << EOD\n");
+    const char *second = strstr(dots, "\n\n") + 3;
+    assert_int_equal(rows_of(script, "$dots"), 14);
+    assert_true(strtod(strchr(dots, '\n') + 1, NULL) == 4096);
+    assert_true(strtod(second, NULL) == 8192); /* 8 bytes at stride 1: as 4 bytes at stride 2 */
+    assert_true(strtod(strchr(law, '\n') + 1, NULL) == 4096);
+    assert_non_null(strstr(script, "in flight  [bytes]"));
+    assert_non_null(strstr(script, "4 Ki"));
+    assert_null(strstr(script, "stride  [elements]"));
+    free(script);
+    ub_record_free(&record);
+}
+
+static void test_other_metric(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    init_record(&record, UB_MEASURED);
+    for (int64_t op = 0; op <= 2; op += 2)
+        for (int64_t stride = 1; stride <= 8; stride++) {
+            struct ub_point point = initial_point();
+            point.values[STRIDE] = stride;
+            point.values[OP] = op;
+            add_point(&record, &folded, op ? "copies" : "loads", &point, 0.001);
+        }
+    char *loads = script_of(&record, &(struct ub_plot_options){.sweep = "loads"}, "chart.svg");
+    char *copies = script_of(&record, &(struct ub_plot_options){.sweep = "copies"}, "chart.svg");
+    assert_non_null(strstr(loads, "bandwidth  [GB/s]"));
+    assert_null(strstr(loads, "accesses"));
+    assert_non_null(strstr(copies, "accesses  [10⁶/s]"));
+    assert_int_equal(rows_of(copies, "$dots"), 8);
+    free(loads);
+    free(copies);
+    ub_record_free(&record);
+}
+
 static void test_many_points(void **state)
 {
     (void)state;
@@ -914,7 +1011,7 @@ static void test_mistakes(void **state)
         enum ub_status status;
         const char *parts[3];
     } rows[] = {
-        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs"}},
+        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, folded"}},
         {{.rule = "plain"}, "a.svg", UB_USAGE, {"no points", "plain"}},
         {{.sweep = "ofset"}, "a.svg", UB_USAGE, {"--sweep ofset", "stride"}},
         {{.x = "strid"}, "a.svg", UB_USAGE, {"--x strid", "stride, offset, bytes, op, pattern, block, size"}},
@@ -1267,6 +1364,8 @@ int main(void)
         cmocka_unit_test(test_stairs),
         cmocka_unit_test(test_law_follows_constants),
         cmocka_unit_test(test_one_sweep_only),
+        cmocka_unit_test(test_place_by_metric),
+        cmocka_unit_test(test_other_metric),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_mistakes),

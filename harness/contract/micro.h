@@ -241,6 +241,15 @@ struct ub_chart {
     const char *metric;       /* main panel: key of a metric */
     const char *metric_label; /* "useful bandwidth  [GB/s]" */
     double metric_scale;      /* value x scale is drawn: 1e-9 */
+    /* Drawn in its place where no point of the chart has `metric`, because it does other
+     * work: "flops". NULL: nothing. */
+    const char *other_metric, *other_label;
+    double other_scale;
+    /* Where `x_axis` is swept, a point stands at the value of its metric `x_metric`, which
+     * follows from its axes alone: "in_flight". Series that the rule takes for alike then
+     * lie on one another. `x_label` has no unit: that is the metric's. NULL: at the value
+     * of the axis. */
+    const char *x_axis, *x_metric, *x_label;
     const char *share_metric; /* right-hand scale: the same data as a share of a ceiling, or NULL */
     const char *share_label;
     const char *panel_metric;  /* lower panel: metric that comes from a counter, or NULL */

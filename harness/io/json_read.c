@@ -21,6 +21,7 @@ struct reader {
     size_t begins[SECTIONS]; /* 0: not there */
     size_t inside;           /* where the value of "ubench" begins; 0: not there */
     bool context, benchmarks, meta, devices, line;
+    const char *const *unwanted; /* members of a point that are passed over; NULL: none */
 };
 
 /* Puts the file's name before what a reader of parsed values said. */
@@ -234,6 +235,20 @@ static bool read_static(struct reader *reader, const json_t *value, struct ub_re
     return true;
 }
 
+static bool read_publication(struct reader *reader, const json_t *value, struct ub_record_point *point)
+{
+    const json_t *object = json_object_get(value, "published");
+    if (!object || json_is_null(object))
+        return reader->record->source != UB_PUBLISHED || ub_place_fail(&reader->place, "\"published\" is missing");
+    ub_place_key(&reader->place, "published");
+    if (reader->record->source != UB_PUBLISHED)
+        return ub_place_fail(&reader->place, "only a published record has a source for each value");
+    if (!ub_read_members(&reader->place, object, ub_publication_fields, &point->published))
+        return false;
+    ub_place_up(&reader->place);
+    return true;
+}
+
 static bool read_law(struct reader *reader, const json_t *value, struct ub_record_point *point)
 {
     struct ub_place *place = &reader->place;
@@ -279,10 +294,11 @@ static bool read_point(struct reader *reader, const json_t *value)
         return no_memory(reader);
     return ub_read_members(place, value, ub_point_name_fields, point) && read_named(reader, point, value, &axes) &&
            ub_read_members(place, value, ub_point_state_fields, point) &&
-           ub_read_members(place, value, ub_point_setting_fields, point) && read_static(reader, value, point) &&
-           read_time(reader, value, point) && read_named(reader, point, value, &metrics) &&
-           read_named(reader, point, value, &predicted_metrics) && read_named(reader, point, value, &counters) &&
-           read_law(reader, value, point) && (complete_units(point) || no_memory(reader));
+           ub_read_members(place, value, ub_point_setting_fields, point) && read_publication(reader, value, point) &&
+           read_static(reader, value, point) && read_time(reader, value, point) &&
+           read_named(reader, point, value, &metrics) && read_named(reader, point, value, &predicted_metrics) &&
+           read_named(reader, point, value, &counters) && read_law(reader, value, point) &&
+           (complete_units(point) || no_memory(reader));
 }
 
 /* ---- the other sections -------------------------------------------------- */
@@ -363,9 +379,40 @@ struct item_user {
     enum section section;
 };
 
+/* A point without what nobody wants, member by member. */
+struct picked {
+    const struct reader *reader;
+    json_t *object;
+};
+
+static bool pick_member(struct ub_json_text *text, const char *key, void *user)
+{
+    const struct picked *picked = user;
+    for (const char *const *unwanted = picked->reader->unwanted; *unwanted; unwanted++)
+        if (strcmp(*unwanted, key) == 0)
+            return ub_json_text_skip(text);
+    json_t *value = ub_json_text_parse(text);
+    return value && (json_object_set_new_nocheck(picked->object, key, value) == 0 ||
+                     ub_fail(text->err, UB_INTERNAL, "out of memory"));
+}
+
+/* Parses what stands at the walker's place. NULL: err is filled. */
+static json_t *parse_piece(struct ub_json_text *text, const struct reader *reader, enum section section)
+{
+    if (!reader->unwanted || section != POINTS || ub_json_text_peek(text) != '{')
+        return ub_json_text_parse(text);
+    struct picked picked = {reader, json_object()};
+    if (picked.object && ub_json_text_object(text, pick_member, &picked))
+        return picked.object;
+    if (!picked.object)
+        ub_fail(text->err, UB_INTERNAL, "out of memory");
+    json_decref(picked.object);
+    return NULL;
+}
+
 static bool read_piece(struct ub_json_text *text, struct reader *reader, enum section section)
 {
-    json_t *value = ub_json_text_parse(text);
+    json_t *value = parse_piece(text, reader, section);
     if (!value)
         return false;
     bool good = sections[section].read(reader, value) || fail_in_file(text);
@@ -472,11 +519,12 @@ static bool read_document(struct ub_json_text *text, struct reader *reader)
     return ub_json_text_end(text) && read_sections(text, reader);
 }
 
-bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err)
+static bool read_stream(FILE *stream, const char *name, const char *const *unwanted, struct ub_record *record,
+                        struct ub_error *err)
 {
     struct ub_error unused;
     struct ub_json_text text;
-    struct reader reader = {.record = record, .place = {.err = err ? err : &unused}};
+    struct reader reader = {.record = record, .place = {.err = err ? err : &unused}, .unwanted = unwanted};
     *record = (struct ub_record){.run = {.jit = -1}};
     ub_device_info_init(&record->device);
     bool good = ub_json_text_read(&text, stream, name, reader.place.err) && read_document(&text, &reader);
@@ -486,14 +534,25 @@ bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, stru
     return good;
 }
 
-bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err)
+bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err)
+{
+    return read_stream(stream, name, NULL, record, err);
+}
+
+bool ub_json_read_file_without(const char *path, const char *const *members, struct ub_record *record,
+                               struct ub_error *err)
 {
     FILE *stream = fopen(path, "rb");
     if (!stream) {
         *record = (struct ub_record){0};
         return ub_fail(err, UB_BAD_DATA, "%s: cannot open: %s", path, strerror(errno));
     }
-    bool good = ub_json_read(stream, path, record, err);
+    bool good = read_stream(stream, path, members, record, err);
     fclose(stream);
     return good;
+}
+
+bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err)
+{
+    return ub_json_read_file_without(path, NULL, record, err);
 }

@@ -69,6 +69,8 @@ void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct u
  *   clock_mhz            SM clock under load
  *   fma_step_ns, select_step_ns, constant_step_ns
  *                        ns of one step of a chain in which each needs the one before
+ *   carveout_hit_ns, carveout_miss_ns
+ *                        the same of a load that L1 has, and of one that only L2 has
  */
 void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out);
 

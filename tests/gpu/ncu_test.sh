@@ -28,3 +28,5 @@ compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --byt
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
 compare "add|nothing" block_size --work add,empty --block 32,33,100,256,1000 --n 1000004
 compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2
+compare "memory|arithmetic" latency_hiding --work memory,arithmetic --ilp 1,8 --warps 1,8,40
+compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki

@@ -20,6 +20,9 @@ sweeps=(
     "block_size --block 1,33,256,1000 --bytes 4,16 --n 100004"
     "block_size --work empty --block 33"
     "grid --work all --blocks 1,7 --length 1,3 --size 1Mi"
+    "latency_hiding --work memory --ilp 1,8 --bytes 4,8,16 --warps 1,33 --length 2"
+    "latency_hiding --work arithmetic --ilp 1,8 --warps 5,34 --length 1"
+    "carveout --carveout 0,100 --footprint 512,1152 --shared 0,1Ki --ask launch,function --order random,cyclic --load ca,cg"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
