@@ -22,6 +22,7 @@ extern "C" {
 
 struct ub_gpu;    /* harness/model/gpu.h */
 struct ub_static; /* harness/contract/record.h */
+struct ub_time;   /* the same */
 
 enum {
     UB_MAX_AXES = 16,
@@ -149,7 +150,12 @@ struct ub_facts {
     const uint64_t *counter_values;
     bool predicted;                     /* all of the above is what the law says */
     const struct ub_static *attributes; /* of the kernel that ran; NULL: predicted, or not known */
+    const struct ub_time *time;         /* the samples behind time_ns; NULL: predicted, or not known */
 };
+
+/* The SM clock that goes with time_ns: mean of the samples; predicted, or where none was
+ * stamped, the constant clock_mhz. NaN: not known. */
+double ub_fact_clock_mhz(const struct ub_facts *facts);
 
 /* The value of the counter `key`; NaN where it is not known. */
 double ub_fact(const struct ub_facts *facts, const char *key);
