@@ -242,6 +242,14 @@ struct ub_chart_text {
     const char *law;     /* the law's formula as a label: "min(4s, 32)"-like, or NULL */
 };
 
+enum { UB_MAX_MARKS = 8 };
+
+/* A value of the swept axis at which something of the GPU ends: a capacity. */
+struct ub_mark {
+    double at; /* in the axis' unit */
+    char label[32];
+};
+
 struct ub_chart {
     const char *kind;         /* template of plots/: "sweep" */
     const char *metric;       /* main panel: key of a metric */
@@ -257,6 +265,9 @@ struct ub_chart {
     double (*second)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *);
     const char *second_label;
     const char *second_gap; /* what the area between both curves means, or NULL */
+    /* Fills in what is to be marked where the axis of this index is swept (the others as in
+     * the point), and returns how many. NULL: nothing. */
+    size_t (*marks)(const struct ub_gpu *, const struct ub_point *, size_t axis, struct ub_mark marks[UB_MAX_MARKS]);
     size_t text_count;
     const struct ub_chart_text *texts;
 };
