@@ -16,6 +16,10 @@ sweeps=(
     "divergence --variant all --ways 2,5 --blocks 2"
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
+    "latency --level l1,l2 --footprint 128,4Ki,1000064 --sm 0,5"
+    "latency --level shared,constant,local"
+    "latency --level shared --bytes 4,8,16 --ways 1,3,32"
+    "latency --op fma,add,mad,fp64,shuffle,atomic,shared_atomic"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
