@@ -173,7 +173,7 @@ static size_t marks(const struct ub_gpu *gpu, const struct ub_point *point, size
 }
 
 static const struct ub_chart_text chart_texts[] = {
-    {"footprint", "A load waits longer at each step: L1, near L2, L2 and DRAM by halves, DRAM", NULL},
+    {"footprint", "Latency climbs by steps: L1, the near half of L2, far L2 and DRAM mixed, DRAM", NULL},
     {"level", "L1 is as near as shared memory, DRAM twenty times as far", NULL},
     {"op", "Arithmetic answers in 4 cycles, whatever leaves its lanes in 26 and more", NULL},
     {"ways", "Each further way of a bank conflict delays a load by two cycles or more", "21 + 2 turns (4 bytes)"},
@@ -247,9 +247,6 @@ const struct ub_micro ub_micro_latency = {
             .metric = "latency_cycles",
             .metric_label = "latency  [SM cycles]",
             .metric_scale = 1,
-            .panel_metric = "l1_hit_share",
-            .panel_label = "hits / loads in L1",
-            .panel_counter = "counter: sectors found in L1",
             .marks = marks,
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
