@@ -333,6 +333,26 @@ static void drop_empty_series(struct ub_selection *selection)
     selection->series_count = kept;
 }
 
+/* What the rule marks along x, as far as points reach. */
+static void make_marks(struct work *work)
+{
+    struct ub_figure *figure = work->figure;
+    const struct ub_selection *selection = &work->selection;
+    struct ub_mark marks[UB_MAX_MARKS];
+    if (!selection->micro->chart.marks || figure->words)
+        return;
+    const size_t count = selection->micro->chart.marks(&work->gpu, &selection->series[0], (size_t)selection->x, marks);
+    for (size_t i = 0; i < count; i++) {
+        bool below = false, above = false;
+        for (size_t p = 0; p < selection->count; p++) {
+            below = below || (double)selection->points[p].x <= marks[i].at;
+            above = above || (double)selection->points[p].x >= marks[i].at;
+        }
+        if (below && above)
+            figure->marks[figure->mark_count++] = marks[i];
+    }
+}
+
 static bool draws_anything(const struct ub_figure *figure)
 {
     for (size_t s = 0; s < figure->series_count; s++) {
@@ -392,6 +412,7 @@ static bool fill(struct work *work, struct ub_error *err)
         work->x_metric = chart->x_metric;
     if ((figure->words && !make_words(work, err)) || !make_dots(work, err) || !make_law(work, err))
         return false;
+    make_marks(work);
     ub_caption_lost(work->record, &work->selection, &work->quantity, figure);
     char key[160];
     ub_text_clean(work->quantity.key, key, sizeof key);

@@ -182,7 +182,8 @@ static double metric_at_time(const struct ub_quantity *quantity, const struct ub
                              .point = values,
                              .time_ns = time_ns,
                              .counter_keys = keys,
-                             .counter_values = counts};
+                             .counter_values = counts,
+                             .time = &point->time};
     for (size_t i = 0; i < point->counter_count && facts.counter_count < UB_MAX_COUNTERS; i++)
         if (point->counters[i].has_measured) {
             keys[facts.counter_count] = point->counters[i].key;

@@ -204,6 +204,14 @@ static void write_levels(FILE *stream, const char *name, const char *count_name,
     fprintf(stream, "%sEOD\n%s = %zu\n", count ? "" : "0 0\n", count_name, count);
 }
 
+static void write_marks(FILE *stream, const struct ub_figure *figure)
+{
+    fputs("$mark << EOD\n", stream);
+    for (size_t i = 0; i < figure->mark_count; i++)
+        fprintf(stream, "%.9g\n", figure->marks[i].at);
+    fprintf(stream, "%sEOD\nN_MARK = %d\n", figure->mark_count ? "" : "0\n", figure->mark_count > 0);
+}
+
 static void write_lost(FILE *stream, const struct ub_figure *figure)
 {
     fputs("$lost << EOD\n", stream);
@@ -230,6 +238,7 @@ static void write_blocks(FILE *stream, const struct ub_figure *figure, const str
         write_block(stream, figure, &rows[i].block, rows[i].wanted);
     write_levels(stream, "$ceiling", "N_CEILING", layout, figure->ceilings, figure->ceiling_count);
     write_levels(stream, "$sheet", "N_SHEET", layout, &figure->data_sheet, isfinite(figure->data_sheet));
+    write_marks(stream, figure);
     write_lost(stream, figure);
 }
 

@@ -921,6 +921,24 @@ static void code_compiled_at_load_time_proves_less(void **state)
     ub_record_free(&record);
 }
 
+/* The clock of a fact is that of its samples; without one it is the constant. */
+static void facts_know_their_clock(void **state)
+{
+    (void)state;
+    struct ub_constants constants = {0};
+    struct ub_sample samples[] = {{.clock_mhz = 1900}, {.clock_mhz = NAN}, {.clock_mhz = 2000}};
+    struct ub_time time = {.n = 3, .samples = samples};
+    struct ub_facts facts = {.constants = &constants, .time = &time};
+    ub_constant_set(&constants, "clock_mhz", 1500, 1500, 1500, "MHz", "a table");
+    assert_true(ub_fact_clock_mhz(&facts) == 1950);
+    time.samples = NULL; /* left out of a record */
+    assert_true(ub_fact_clock_mhz(&facts) == 1500);
+    facts.time = NULL;
+    assert_true(ub_fact_clock_mhz(&facts) == 1500);
+    constants.count = 0;
+    assert_true(isnan(ub_fact_clock_mhz(&facts)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -930,6 +948,7 @@ int main(void)
         cmocka_unit_test(time_verdict_follows_the_tolerance),
         cmocka_unit_test(estimates_outside_are_warnings),
         cmocka_unit_test(predicted_records_judge_nothing),
+        cmocka_unit_test(facts_know_their_clock),
         cmocka_unit_test(points_come_back),
         cmocka_unit_test(every_card_of_the_table_comes_back),
         cmocka_unit_test(sound_records_pass),

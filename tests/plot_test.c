@@ -168,7 +168,20 @@ static const struct ub_micro strided = {
     .metrics = strided_metrics,
 };
 
-/* A rule whose chart has one panel, no ceiling and no second curve. */
+/* Two capacities, of which the second lies beyond all points. */
+static size_t plain_marks(const struct ub_gpu *gpu, const struct ub_point *point, size_t axis,
+                          struct ub_mark marks[UB_MAX_MARKS])
+{
+    (void)gpu;
+    (void)point;
+    if (axis != STRIDE)
+        return 0;
+    marks[0] = (struct ub_mark){12, "a capacity of 12"};
+    marks[1] = (struct ub_mark){2000, "a far capacity"};
+    return 2;
+}
+
+/* A rule whose chart has one panel, no ceiling and no second curve, but capacities. */
 static const struct ub_micro plain = {
     .name = "plain",
     .rule = "As strided, with a smaller chart.",
@@ -178,7 +191,10 @@ static const struct ub_micro plain = {
     .counters = counter_keys,
     .metric_count = 3,
     .metric_keys = metric_keys,
-    .chart = {.metric = "useful_bandwidth", .metric_label = "useful bandwidth  [GB/s]", .metric_scale = 1e-9},
+    .chart = {.metric = "useful_bandwidth",
+              .metric_label = "useful bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .marks = plain_marks},
     .timer = strided_timer,
     .law = strided_law,
     .metrics = strided_metrics,
@@ -577,7 +593,7 @@ static const struct variant variants[] = {
      {"timeout: no answer within 10 s  (stride 12, 13)", "failed: CUDA error 700", "skipped: the footprint of 96 GiB"}},
     {"all-lost", make_all_lost, {0}, 0, {"failed: CUDA error 2: out of memory", "and 26 more"}},
     {"no-counters", make_no_counters, {0}, 32, {"the lower panel shows the law alone: no counters"}},
-    {"plain", make_plain, {0}, 32, {"Plain: useful bandwidth over stride"}},
+    {"plain", make_plain, {0}, 32, {"Plain: useful bandwidth over stride", "a capacity of 12"}},
     {"4096", make_4096, {0}, 4096, {"stride  [elements]"}},
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
@@ -936,6 +952,24 @@ static void test_place_by_metric(void **state)
     assert_non_null(strstr(script, "in flight  [bytes]"));
     assert_non_null(strstr(script, "4 Ki"));
     assert_null(strstr(script, "stride  [elements]"));
+    free(script);
+    ub_record_free(&record);
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    make_plain(&record);
+    char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_non_null(strstr(script, "$mark << EOD\n12\nEOD\nN_MARK = 1\n"));
+    assert_non_null(strstr(script, "'a capacity of 12'"));
+    assert_null(strstr(script, "far"));
+    free(script);
+    ub_record_free(&record);
+    make_stride(&record); /* a rule that marks nothing */
+    script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_non_null(strstr(script, "N_MARK = 0\n"));
     free(script);
     ub_record_free(&record);
 }
@@ -1366,6 +1400,7 @@ int main(void)
         cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_place_by_metric),
         cmocka_unit_test(test_other_metric),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_mistakes),

@@ -158,7 +158,13 @@ static bool copy_measured(const struct ub_record_point *stored, struct ub_record
     fresh->has_static = stored->has_static;
     fresh->static_ = stored->static_;
     fresh->time = stored->time;
-    fresh->time.samples = NULL; /* not owned */
+    fresh->time.samples = NULL; /* those are the record's: a copy */
+    if (stored->time.samples) {
+        fresh->time.samples = malloc((stored->time.n + 1) * sizeof *stored->time.samples);
+        if (!fresh->time.samples)
+            return false;
+        memcpy(fresh->time.samples, stored->time.samples, stored->time.n * sizeof *stored->time.samples);
+    }
     for (size_t i = 0; i < stored->counter_count; i++) {
         const struct ub_record_counter *from = &stored->counters[i];
         struct ub_record_counter *to = ub_point_add_counter(fresh, from->key, from->unit);

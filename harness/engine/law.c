@@ -125,7 +125,8 @@ static void derive_metrics(const struct ub_micro *micro, const struct ub_gpu *gp
                                    .counter_keys = known.keys,
                                    .counter_values = known.values,
                                    .predicted = predicted,
-                                   .attributes = !predicted && record->has_static ? &record->static_ : NULL};
+                                   .attributes = !predicted && record->has_static ? &record->static_ : NULL,
+                                   .time = !predicted ? &record->time : NULL};
     *out = (struct ub_metrics){0};
     micro->metrics(&facts, out);
 }
@@ -292,7 +293,8 @@ bool ub_constant_of(const struct ub_micro *micro, const struct ub_gpu *gpu, cons
     double values[3] = {NAN, NAN, NAN};
     *out = (struct ub_constant){0};
     for (size_t i = 0; i < 3; i++) {
-        const struct ub_facts facts = {.gpu = gpu, .constants = constants, .point = point, .time_ns = times_ns[i]};
+        const struct ub_facts facts = {
+            .gpu = gpu, .constants = constants, .point = point, .time_ns = times_ns[i], .time = time};
         struct ub_metrics metrics;
         const struct ub_metric *metric = metric_at(micro, provides->metric, &facts, &metrics);
         if (!metric)

@@ -25,6 +25,9 @@ compare coalesce coalescing --stride 1,2,3,7,8,16,32,33,48,127 --op load,store
 compare conflict bank_conflict --stride 1,2,8,32,33 --bytes 4,16
 compare "branches|switches|loops" divergence --variant thread,warp,switch --ways 2,7,32
 compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --bytes 4,8
+compare "chase|arithmetic|shuffle|atomic" latency --footprint 128,4Ki,192Ki,1Mi,8Mi,1Gi --level l1,l2
+compare "chase|arithmetic|shuffle|atomic" latency --op fma,mad,shuffle,atomic,shared_atomic
+compare "chase|arithmetic|shuffle|atomic" latency --level shared --bytes 4,8,16 --ways 1,2,3,8
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
 compare "add|nothing" block_size --work add,empty --block 32,33,100,256,1000 --n 1000004
 compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2
