@@ -316,20 +316,27 @@ static void check_law(struct checker *check, const struct ub_micro *micro, const
     ub_record_point_free(&fresh);
 }
 
+/* Whether a reason names the error: "refused: NAME (1), as the law says", "refused: NAME, ..." */
+static bool names(const char *reason, const char *error)
+{
+    const size_t length = strlen(error);
+    return strncmp(reason, error, length) == 0 && strchr(" ,", reason[length]) != NULL;
+}
+
 /* A launch that the card must refuse has no values, only its reason, which names the error
  * (engine/worker.c, ub_task_refused). */
 static void check_refusal(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
 {
+    static const char mark[] = "refused: ";
     const struct ub_record_point *stored = check->point;
     const char *law = micro->refusal ? micro->refusal(&check->gpu, point) : NULL;
-    const char *mark = "refused: ", *reason = stored->reason ? stored->reason : "";
+    const char *reason = stored->reason ? stored->reason : "";
     const bool refused = stored->status == UB_POINT_SKIPPED && strncmp(reason, mark, strlen(mark)) == 0;
     if (law && stored->status == UB_POINT_OK && check->record->source != UB_PREDICTED)
         problem(check, "was launched, but the law says that %s refuses it", law);
     else if (refused && !law)
         problem(check, "is \"%s\", but the law says that it is launched", reason);
-    else if (refused &&
-             (strncmp(reason + strlen(mark), law, strlen(law)) != 0 || reason[strlen(mark) + strlen(law)] != ' '))
+    else if (refused && !names(reason + strlen(mark), law))
         problem(check, "is \"%s\", but the law names %s", reason, law);
 }
 
