@@ -31,7 +31,9 @@ static const double cycles_beside[ROOFLINE_TYPES] = {[ROOFLINE_FP32] = 58, [ROOF
 static const uint32_t hfma2_beside[ROOFLINE_TYPES] = {[ROOFLINE_FP32] = 2, [ROOFLINE_HALF2] = 2};
 static const int registers_of_sm_90[ROOFLINE_TYPES][2] = {{30, 32}, {28, 28}, {30, 28}}; /* fmas = 0, more */
 
-static const double time_tolerance = 0.08;
+/* Near the ridge an H200 comes to its limit of power and lowers its clock by up to a tenth;
+ * with the clock that it then had, all numbers beyond the ridge are within 4 %. */
+static const double time_tolerance = 0.10;
 static const double time_tolerance_assumed = 0.30;
 
 /* Multiply-add instructions on two halves that an SM does in a cycle, in threads: half of

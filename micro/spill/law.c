@@ -83,7 +83,7 @@ static const double reloads_cycles_most[SPILL_USES] = {[SPILL_CHANGED] = 200, [S
  * half for what is written, because the other partition keeps a copy. Values that are only
  * read are gone round in a ring: where it is twice as long as L1, little is left of one
  * trip in the next. */
-static const double l1_share = 208.0 / 256, l1_soft = 4, l2_soft = 5, ring = 2, left_of_ring = 0.35;
+static const double l1_share = 208.0 / 256, l1_soft = 4, l2_soft = 5, ring_of_l1 = 2, left_of_ring = 0.35;
 static const double l2_share[SPILL_USES] = {[SPILL_CHANGED] = 0.38, [SPILL_READ] = 0.8};
 
 static const double norm = 4;
@@ -114,7 +114,7 @@ static double share_found(double capacity, double bytes, double soft)
 double spill_l1_hits(const struct ub_gpu *gpu, const struct spill_geometry *g, const struct spill_code *code)
 {
     const double capacity = (double)gpu->l1_bytes * l1_share, bytes = spill_bytes_of_warp(code) * g->warps;
-    const bool is_ring = g->use == SPILL_READ && bytes > ring * capacity;
+    const bool is_ring = g->use == SPILL_READ && bytes > ring_of_l1 * capacity;
     return share_found(capacity, bytes, l1_soft) * (is_ring ? left_of_ring : 1);
 }
 

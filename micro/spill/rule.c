@@ -164,9 +164,9 @@ const struct ub_micro ub_micro_spill = {
                 "stores of all SMs meet in the same parts of L2 as chance has it. Arrays with indices that are not "
                 "known at compile time live in local memory whatever the registers.",
             .consequence =
-                "On an H200, 16 warps an SM, a trip of a warp took 27 SM cycles with 104 registers, 70 with 96 (8 "
-                "values spilled) and 438 with 64 (53 values). Capping it at 64 so that 32 warps fit instead of 16 made "
-                "the same work 15 times as long: 412 cycles. Values that are only read cost less: 172 at 64 registers. "
+                "On an H200, 16 warps an SM, a trip of a warp took 27 SM cycles with 104 registers, 76 with 96 (8 "
+                "values spilled) and 448 with 64 (53 values). Capping it at 64 so that 32 warps fit instead of 16 made "
+                "the same work 15 times as long: 418 cycles. Values that are only read cost less: 167 at 64 registers. "
                 "Look for \"spill\" in nvcc -Xptxas -v, and for STL in loops before all else; lower a cap in steps of "
                 "8; put what does not fit into shared memory, where a store stays in the SM.",
             .folk =
