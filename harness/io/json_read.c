@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/io/columns.h"
 #include "harness/io/json.h"
 #include "harness/io/json_text.h"
 #include "harness/io/record_fields.h"
+#include "harness/io/records.h"
 #include "harness/io/text.h"
 
 /* Where the value of each key of "ubench" begins: the schema must be known before
  * the rest is believed, whatever the order of keys. */
-enum section { SCHEMA, SOURCE, RUN, DEVICE, CONSTANTS, POINTS, WARNINGS, SECTIONS };
+enum section { SCHEMA, SOURCE, RUN, DEVICE, CONSTANTS, POINTS, TABLES, WARNINGS, SECTIONS };
 
-static const char *const section_names[] = {"schema", "source", "run", "device", "constants", "points", "warnings"};
+static const char *const section_names[] = {"schema",    "source", "run",    "device",
+                                            "constants", "points", "tables", "warnings"};
 
 struct reader {
     struct ub_record *record;
@@ -21,6 +24,8 @@ struct reader {
     size_t begins[SECTIONS]; /* 0: not there */
     size_t inside;           /* where the value of "ubench" begins; 0: not there */
     bool context, benchmarks, meta, devices, line;
+    size_t *places;        /* of the points of tables, in the order in which they were read */
+    size_t expanded_bytes; /* that tables became */
 };
 
 /* Puts the file's name before what a reader of parsed values said. */
@@ -285,6 +290,81 @@ static bool read_point(struct reader *reader, const json_t *value)
            read_law(reader, value, point) && (complete_units(point) || no_memory(reader));
 }
 
+/* ---- points as columns ----------------------------------------------------- */
+
+/* Few bytes of a table could become very many. */
+static bool limit_expansion(struct reader *reader, json_t *table, size_t rows)
+{
+    static const size_t most = (size_t)256 << 20;
+    reader->expanded_bytes += rows * ub_columns_shared_bytes(table);
+    return reader->expanded_bytes <= most ||
+           ub_place_fail(&reader->place, "its points would take more than %zu MiB: this is not a record of ubench",
+                         most >> 20);
+}
+
+static bool note_places(struct reader *reader, const json_t *table, size_t rows)
+{
+    const size_t before = reader->record->point_count;
+    size_t *grown = realloc(reader->places, (before + rows) * sizeof *grown);
+    if (!grown)
+        return no_memory(reader);
+    reader->places = grown;
+    for (size_t i = 0; i < rows; i++)
+        reader->places[before + i] = ub_columns_place(table, i);
+    return true;
+}
+
+/* The same member as that of `sections`; the value is a table of columns. */
+static bool read_table(struct reader *reader, const json_t *value)
+{
+    json_t *table = (json_t *)(uintptr_t)value; /* jansson's iteration takes no const */
+    const size_t rows = ub_columns_rows(table, reader->place.err);
+    if (rows == 0)
+        return ub_place_fail(&reader->place, "%s", reader->place.err->text);
+    if (!limit_expansion(reader, table, rows) || !note_places(reader, table, rows))
+        return false;
+    for (size_t i = 0; i < rows; i++) {
+        json_t *point = ub_columns_row(table, i, reader->place.err);
+        if (!point)
+            return ub_place_fail(&reader->place, "%s", reader->place.err->text);
+        const bool good = read_point(reader, point);
+        json_decref(point);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* Puts each point where its place says; `taken` and `ordered` have room for all. */
+static bool put_in_order(const struct reader *reader, bool *taken, struct ub_record_point *ordered)
+{
+    struct ub_record *record = reader->record;
+    for (size_t i = 0; i < record->point_count; i++) {
+        const size_t place = reader->places[i];
+        if (place >= record->point_count || taken[place])
+            return false;
+        taken[place] = true;
+        ordered[place] = record->points[i];
+    }
+    memcpy(record->points, ordered, record->point_count * sizeof *ordered);
+    return true;
+}
+
+static bool order_points(struct reader *reader)
+{
+    const size_t count = reader->record->point_count;
+    bool *taken = calloc(count + 1, sizeof *taken);
+    struct ub_record_point *ordered = calloc(count + 1, sizeof *ordered);
+    reader->place.depth = 0;
+    ub_place_key(&reader->place, "tables");
+    bool good = (taken && ordered) || no_memory(reader);
+    if (good && !put_in_order(reader, taken, ordered))
+        good = ub_place_fail(&reader->place, "the places of %zu points are not 0 to %zu, each once", count, count - 1);
+    free(taken);
+    free(ordered);
+    return good;
+}
+
 /* ---- the other sections -------------------------------------------------- */
 
 static bool read_schema(struct reader *reader, const json_t *value)
@@ -352,8 +432,8 @@ static const struct {
 } sections[SECTIONS] = {
     [SCHEMA] = {false, true, read_schema},      [SOURCE] = {false, true, read_source},
     [RUN] = {false, false, read_run},           [DEVICE] = {false, false, read_device},
-    [CONSTANTS] = {true, false, read_constant}, [POINTS] = {true, true, read_point},
-    [WARNINGS] = {true, false, read_warning},
+    [CONSTANTS] = {true, false, read_constant}, [POINTS] = {true, false, read_point},
+    [TABLES] = {true, false, read_table},       [WARNINGS] = {true, false, read_warning},
 };
 
 /* ---- the document -------------------------------------------------------- */
@@ -448,9 +528,21 @@ static bool fail_foreign(const struct ub_json_text *text, const struct reader *r
     return ub_fail(text->err, UB_BAD_DATA, "%s", what) || fail_in_file(text);
 }
 
+/* Points stand in one of two forms. */
+static bool check_points(struct ub_json_text *text, const struct reader *reader)
+{
+    const bool points = reader->begins[POINTS] != 0, tables = reader->begins[TABLES] != 0;
+    if (points != tables)
+        return true;
+    ub_fail(text->err, UB_BAD_DATA, points ? "\"points\" and \"tables\" exclude each other" : "\"points\" is missing");
+    return fail_in_file(text);
+}
+
 static bool read_sections(struct ub_json_text *text, struct reader *reader)
 {
     for (size_t i = 0; i < SECTIONS; i++) {
+        if (i == POINTS && !check_points(text, reader))
+            return false;
         if (reader->begins[i] == 0) {
             if (!sections[i].required)
                 continue;
@@ -459,6 +551,8 @@ static bool read_sections(struct ub_json_text *text, struct reader *reader)
         }
         if (!read_section(text, reader, (enum section)i))
             return false;
+        if (i == TABLES && reader->record->point_count > 0 && !order_points(reader))
+            return fail_in_file(text);
     }
     return true;
 }
@@ -476,24 +570,15 @@ bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, stru
 {
     struct ub_error unused;
     struct ub_json_text text;
+    if (ub_page_begins(stream))
+        return ub_page_read_only(stream, name, record, err);
     struct reader reader = {.record = record, .place = {.err = err ? err : &unused}};
     *record = (struct ub_record){.run = {.jit = -1}};
     ub_device_info_init(&record->device);
     bool good = ub_json_text_read(&text, stream, name, reader.place.err) && read_document(&text, &reader);
     ub_json_text_free(&text);
+    free(reader.places);
     if (!good)
         ub_record_free(record);
-    return good;
-}
-
-bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err)
-{
-    FILE *stream = fopen(path, "rb");
-    if (!stream) {
-        *record = (struct ub_record){0};
-        return ub_fail(err, UB_BAD_DATA, "%s: cannot open: %s", path, strerror(errno));
-    }
-    bool good = ub_json_read(stream, path, record, err);
-    fclose(stream);
     return good;
 }
