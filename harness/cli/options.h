@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "harness/contract/error.h"
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
+#include "harness/io/formats.h"
 
 enum { UB_MAX_OPERANDS = 256, UB_MAX_AXIS_OPTIONS = 64 };
 
@@ -112,6 +114,14 @@ void ub_print_version(void);
  * long run: it exists and `force` is false, is a folder, or its folder is missing or
  * read-only. NULL and "-" are fine. */
 bool ub_output_check(const char *path, bool force, struct ub_error *err);
+
+/* Writes anything to stdout ("-", NULL) or to a file; a file is written beside its name and
+ * renamed, a pipe or a device is written to. UB_CANNOT_WRITE, or what `write` says. */
+typedef bool (*ub_output_writer)(FILE *stream, const void *subject, struct ub_error *err);
+bool ub_write_output(const char *path, bool force, ub_output_writer write, const void *subject, struct ub_error *err);
+
+/* How a table for people is printed to a stream: colours and width only on stdout. */
+struct ub_print_options ub_print_options_for(FILE *stream, const struct ub_options *options);
 
 /* Writes a record to stdout or a file in a format (io/formats.h, io/json.h) as the
  * options say; files are written beside the name and renamed (UB_CANNOT_WRITE). */

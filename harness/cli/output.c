@@ -64,28 +64,34 @@ static bool is_utf8(void)
     return false;
 }
 
-/* ---- formats --------------------------------------------------------------- */
-
-static bool write_human(FILE *stream, const struct ub_record *record, const struct ub_options *options,
-                        struct ub_error *err)
+struct ub_print_options ub_print_options_for(FILE *stream, const struct ub_options *options)
 {
     const bool terminal = stream == stdout;
-    const struct ub_print_options print = {
+    return (struct ub_print_options){
         .colour = terminal && ub_stdout_colour(options),
         .utf8 = is_utf8(),
         .width = terminal ? ub_terminal_columns() : 0,
         .verbose = options->verbose,
     };
-    return ub_print_human(stream, record, &print, err);
 }
 
-static bool write_format(FILE *stream, const struct ub_record *record, enum ub_format format,
-                         const struct ub_options *options, struct ub_error *err)
+/* ---- a record -------------------------------------------------------------- */
+
+struct saved {
+    const struct ub_record *record;
+    enum ub_format format;
+    const struct ub_options *options;
+};
+
+static bool write_saved(FILE *stream, const void *subject, struct ub_error *err)
 {
-    const struct ub_json_options json = {.redact = options->redact};
-    switch (format) {
+    const struct saved *saved = subject;
+    const struct ub_record *record = saved->record;
+    const struct ub_json_options json = {.redact = saved->options->redact};
+    const struct ub_print_options print = ub_print_options_for(stream, saved->options);
+    switch (saved->format) {
     case UB_FORMAT_HUMAN:
-        return write_human(stream, record, options, err);
+        return ub_print_human(stream, record, &print, err);
     case UB_FORMAT_JSON:
         return ub_json_write(stream, record, &json, err);
     case UB_FORMAT_CSV:
@@ -97,7 +103,7 @@ static bool write_format(FILE *stream, const struct ub_record *record, enum ub_f
     case UB_FORMAT_OPENMETRICS:
         return ub_write_openmetrics(stream, record, err);
     }
-    return ub_fail(err, UB_INTERNAL, "unknown format %d", (int)format);
+    return ub_fail(err, UB_INTERNAL, "unknown format %d", (int)saved->format);
 }
 
 /* ---- files ----------------------------------------------------------------- */
@@ -148,16 +154,22 @@ bool ub_output_check(const char *path, bool force, struct ub_error *err)
     return true;
 }
 
+/* What is written, whatever it is. */
+struct document {
+    ub_output_writer write;
+    const void *subject;
+    bool force;
+};
+
 /* Writes to an open descriptor and closes it. */
-static bool fill(int file, bool sync, const struct ub_record *record, enum ub_format format,
-                 const struct ub_options *options, struct ub_error *err)
+static bool fill(int file, bool sync, const struct document *document, struct ub_error *err)
 {
     FILE *stream = fdopen(file, "w");
     if (!stream) {
         close(file);
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write: %s", strerror(errno));
     }
-    bool ok = write_format(stream, record, format, options, err);
+    bool ok = document->write(stream, document->subject, err);
     if (ok && (fflush(stream) != 0 || (sync && fsync(file) != 0)))
         ok = ub_fail(err, UB_CANNOT_WRITE, "cannot write: %s", strerror(errno));
     if (fclose(stream) != 0 && ok)
@@ -193,8 +205,7 @@ static bool move_into_place(const char *from, const char *to, bool force)
 }
 
 /* NAME.tmp.PID beside the file, then a rename. */
-static bool write_beside(const char *path, const struct ub_record *record, enum ub_format format,
-                         const struct ub_options *options, struct ub_error *err)
+static bool write_beside(const char *path, const struct document *document, struct ub_error *err)
 {
     char beside[PATH_SIZE];
     if ((size_t)snprintf(beside, sizeof beside, "%s.tmp.%ld", path, (long)getpid()) >= sizeof beside)
@@ -203,11 +214,11 @@ static bool write_beside(const char *path, const struct ub_record *record, enum 
     const int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
         return cannot_write(path, errno, err);
-    if (!fill(file, true, record, format, options, err)) {
+    if (!fill(file, true, document, err)) {
         unlink(beside);
         return ub_fail_in(err, "%s", path);
     }
-    if (!move_into_place(beside, path, options->force)) {
+    if (!move_into_place(beside, path, document->force)) {
         const int code = errno;
         unlink(beside);
         return cannot_write(path, code, err);
@@ -217,40 +228,45 @@ static bool write_beside(const char *path, const struct ub_record *record, enum 
 }
 
 /* A pipe, a terminal, /dev/null: there is nothing to rename. */
-static bool write_into(const char *path, const struct ub_record *record, enum ub_format format,
-                       const struct ub_options *options, struct ub_error *err)
+static bool write_into(const char *path, const struct document *document, struct ub_error *err)
 {
     const int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return cannot_write(path, errno, err);
-    if (!fill(file, false, record, format, options, err))
+    if (!fill(file, false, document, err))
         return ub_fail_in(err, "%s", path);
     return true;
 }
 
 /* Through a symbolic link the file behind it is replaced, not the link. */
-static bool write_file(const char *path, const struct ub_record *record, enum ub_format format,
-                       const struct ub_options *options, struct ub_error *err)
+static bool write_file(const char *path, const struct document *document, struct ub_error *err)
 {
     struct stat status;
-    if (!ub_output_check(path, options->force, err))
+    if (!ub_output_check(path, document->force, err))
         return false;
     if (stat(path, &status) != 0)
-        return write_beside(path, record, format, options, err);
+        return write_beside(path, document, err);
     if (!S_ISREG(status.st_mode))
-        return write_into(path, record, format, options, err);
+        return write_into(path, document, err);
     char *target = realpath(path, NULL);
     if (!target)
         return cannot_write(path, errno, err);
-    const bool ok = write_beside(target, record, format, options, err);
+    const bool ok = write_beside(target, document, err);
     free(target);
     return ok;
+}
+
+bool ub_write_output(const char *path, bool force, ub_output_writer write, const void *subject, struct ub_error *err)
+{
+    const struct document document = {write, subject, force};
+    if (!is_stdout(path))
+        return write_file(path, &document, err);
+    return write(stdout, subject, err) && ub_stream_done(stdout, err);
 }
 
 bool ub_write_record(const struct ub_record *record, enum ub_format format, const char *path,
                      const struct ub_options *options, struct ub_error *err)
 {
-    if (!is_stdout(path))
-        return write_file(path, record, format, options, err);
-    return write_format(stdout, record, format, options, err) && ub_stream_done(stdout, err);
+    const struct saved saved = {record, format, options};
+    return ub_write_output(path, options->force, write_saved, &saved, err);
 }
