@@ -15,6 +15,8 @@ const struct ub_verb ub_verbs[] = {
     {"show", "RUN.json", "print a saved run again, in any format", false, false, ub_cmd_show},
     {"plot", "RUN.json...", "draw a chart of saved runs (or of the points that --AXIS chooses), one colour a GPU", true,
      false, ub_cmd_plot},
+    {"report", "RUN.json...", "saved runs as one self-contained page (HTML): verdicts, charts, tables, data", false,
+     false, ub_cmd_report},
     {"check", "RUN.json...", "recompute the law of a saved run; exit code 1 if it is broken", false, false,
      ub_cmd_check},
     {"devices", "", "the GPUs that are here and the cards of the model table", false, false, ub_cmd_devices},
