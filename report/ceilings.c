@@ -7,8 +7,8 @@
 #include "harness/engine/law.h"
 #include "harness/io/table.h"
 #include "harness/model/gpu.h"
+#include "report/draft.h"
 #include "report/html.h"
-#include "report/sheet.h"
 
 static const char measured[] = "measured in this run";
 
@@ -67,24 +67,24 @@ static void write_share(FILE *out, double share)
 static void write_ceiling(FILE *out, const struct ub_record *record, const struct ub_constant *constant)
 {
     struct ub_gpu gpu;
-    char name[80], value[60], lo[60], hi[60], sheet[60];
+    char name[80], value[60], lo[60], hi[60], most_text[60];
     ub_gpu_of_record(record, &gpu);
     ub_device_text(record, name, sizeof name);
     ub_value_cell(constant->value, constant->unit, value, sizeof value);
     ub_value_cell(constant->lo, constant->unit, lo, sizeof lo);
     ub_value_cell(constant->hi, constant->unit, hi, sizeof hi);
     const double most = data_sheet(&gpu, constant);
-    ub_value_cell(most, constant->unit, sheet, sizeof sheet);
+    ub_value_cell(most, constant->unit, most_text, sizeof most_text);
     ub_html(out, "<tr><th scope=\"row\">%s</th><td class=\"l\">%s%s</td><td>%s</td><td>%s to %s</td>", constant->name,
             name, record->source == UB_PREDICTED ? " (predicted)" : "", value, lo, hi);
-    ub_html(out, "<td>%s</td>", sheet);
+    ub_html(out, "<td>%s</td>", most_text);
     write_share(out, constant->value / most);
     ub_html(out, "<td class=\"l\">%s</td></tr>\n", constant->origin);
 }
 
-void ub_ceilings_write(FILE *out, const struct ub_sheet *sheet)
+void ub_ceilings_write(FILE *out, const struct ub_draft *draft)
 {
-    const struct ub_records *records = sheet->records;
+    const struct ub_records *records = draft->records;
     fputs("<section class=\"card\" aria-labelledby=\"ceilings\">\n<h2 id=\"ceilings\">Ceilings</h2>\n"
           "<p>What each operation reaches at most. Shares in this report are shares of these, not of the data "
           "sheet.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>\n"

@@ -7,8 +7,8 @@
 
 #include "harness/io/table.h"
 #include "harness/io/text.h"
+#include "report/draft.h"
 #include "report/html.h"
-#include "report/sheet.h"
 
 enum { CELL_BYTES = 300 };
 
@@ -247,9 +247,9 @@ static void write_commands(FILE *out, const struct ub_records *records)
     fputs("</pre>\n", out);
 }
 
-void ub_context_write(FILE *out, const struct ub_sheet *sheet)
+void ub_context_write(FILE *out, const struct ub_draft *draft)
 {
-    const struct ub_records *records = sheet->records;
+    const struct ub_records *records = draft->records;
     fputs("<details class=\"context\"><summary>System and runs</summary>\n", out);
     write_rows(out, records, "The system", system_rows, sizeof system_rows / sizeof system_rows[0]);
     write_rows(out, records, "The runs", run_rows, sizeof run_rows / sizeof run_rows[0]);

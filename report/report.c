@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "harness/io/text.h"
+#include "report/draft.h"
 #include "report/html.h"
-#include "report/sheet.h"
 #include "ub_version.h"
 
 enum { LINE_BYTES = 600, NAMED = 3 };
@@ -47,19 +47,19 @@ static const char *ending(size_t count, const char *one, const char *many)
 }
 
 /* "2 of 4 laws hold, 1 deviates, 1 is not tested" */
-static void tell_laws(const struct ub_sheet *sheet, char *text, size_t size)
+static void tell_laws(const struct ub_draft *draft, char *text, size_t size)
 {
     size_t counts[UB_LAW_VERDICTS] = {0};
-    for (size_t i = 0; i < sheet->rule_count; i++)
-        counts[sheet->rules[i].verdict]++;
-    const char *laws = ending(sheet->rule_count, "law", "laws");
-    if (counts[UB_LAW_NOT_TESTED] == sheet->rule_count) {
-        snprintf(text, size, "%zu %s, none tested", sheet->rule_count, laws);
+    for (size_t i = 0; i < draft->rule_count; i++)
+        counts[draft->rules[i].verdict]++;
+    const char *laws = ending(draft->rule_count, "law", "laws");
+    if (counts[UB_LAW_NOT_TESTED] == draft->rule_count) {
+        snprintf(text, size, "%zu %s, none tested", draft->rule_count, laws);
         return;
     }
-    const bool one = sheet->rule_count == 1 || counts[UB_LAW_HOLDS] == 1;
+    const bool one = draft->rule_count == 1 || counts[UB_LAW_HOLDS] == 1;
     int used =
-        snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], sheet->rule_count, laws, one ? "holds" : "hold");
+        snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], draft->rule_count, laws, one ? "holds" : "hold");
     if (counts[UB_LAW_DEVIATES])
         used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_DEVIATES],
                          ending(counts[UB_LAW_DEVIATES], "deviates", "deviate"));
@@ -94,7 +94,7 @@ static void write_style(FILE *out, const struct ub_palette *palette)
     fputs("</style>\n", out);
 }
 
-static void write_head(FILE *out, const struct ub_sheet *sheet, const char *title)
+static void write_head(FILE *out, const struct ub_draft *draft, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
@@ -103,18 +103,18 @@ static void write_head(FILE *out, const struct ub_sheet *sheet, const char *titl
           "<meta name=\"color-scheme\" content=\"light dark\"/>\n",
           out);
     ub_html(out, "<meta name=\"generator\" content=\"ubench %s\"/>\n<title>%s</title>\n", UB_VERSION, title);
-    write_style(out, &sheet->palette);
+    write_style(out, &draft->palette);
     fputs("</head>\n<body>\n<a class=\"skip\" href=\"#rules\">Skip to the rules</a>\n", out);
 }
 
 /* One link a law, with its verdict in a word and a mark. */
-static void write_links(FILE *out, const struct ub_sheet *sheet)
+static void write_links(FILE *out, const struct ub_draft *draft)
 {
     fputs("<nav aria-label=\"Rules\"><ul class=\"chips\">\n", out);
-    for (size_t i = 0; i < sheet->rule_count; i++) {
-        const struct ub_sheet_rule *rule = &sheet->rules[i];
+    for (size_t i = 0; i < draft->rule_count; i++) {
+        const struct ub_draft_rule *rule = &draft->rules[i];
         char anchor[80];
-        ub_sheet_anchor(sheet, rule, anchor, sizeof anchor);
+        ub_draft_anchor(draft, rule, anchor, sizeof anchor);
         ub_html(out, "<li><a href=\"#%s\"><strong class=\"v%zu\">%s %s</strong> %s</a></li>\n", anchor,
                 (size_t)rule->verdict, ub_law_marks[rule->verdict], ub_law_words[rule->verdict], rule->rule);
     }
@@ -130,9 +130,9 @@ static void write_dates(FILE *out, const char *first, const char *last)
     ub_html(out, "measured %s%s%s \u00B7 ", one, same ? "" : " to ", same ? "" : two);
 }
 
-static void write_header(FILE *out, const struct ub_sheet *sheet, const char *title)
+static void write_header(FILE *out, const struct ub_draft *draft, const char *title)
 {
-    const struct ub_records *records = sheet->records;
+    const struct ub_records *records = draft->records;
     const char *first = NULL, *last = NULL;
     size_t points = 0;
     for (size_t i = 0; i < records->count; i++) {
@@ -148,7 +148,7 @@ static void write_header(FILE *out, const struct ub_sheet *sheet, const char *ti
         write_dates(out, first, last);
     ub_html(out, "%zu record%s, %zu points \u00B7 page by ubench %s</p>\n", records->count,
             ending(records->count, "", "s"), points, UB_VERSION);
-    write_links(out, sheet);
+    write_links(out, draft);
     fputs("</header>\n<main>\n", out);
 }
 
@@ -168,46 +168,46 @@ static bool write_records(FILE *out, const struct ub_records *records, struct ub
     return ub_stream_done(out, err);
 }
 
-static bool write_page(FILE *out, const struct ub_sheet *sheet, struct ub_error *err)
+static bool write_page(FILE *out, const struct ub_draft *draft, struct ub_error *err)
 {
     char cards[LINE_BYTES / 2], laws[LINE_BYTES / 3], title[LINE_BYTES];
     const char *method = ub_report_file("report/method.html");
-    name_cards(sheet->records, cards, sizeof cards);
-    tell_laws(sheet, laws, sizeof laws);
+    name_cards(draft->records, cards, sizeof cards);
+    tell_laws(draft, laws, sizeof laws);
     snprintf(title, sizeof title, "%s: %s", cards, laws);
-    write_head(out, sheet, title);
-    write_header(out, sheet, title);
-    if (!ub_warnings_write(out, sheet, err))
+    write_head(out, draft, title);
+    write_header(out, draft, title);
+    if (!ub_warnings_write(out, draft, err))
         return false;
-    ub_context_write(out, sheet);
+    ub_context_write(out, draft);
     fputs("<div id=\"rules\">\n", out);
-    for (size_t i = 0; i < sheet->rule_count; i++)
-        if (!ub_section_write(out, sheet, &sheet->rules[i], err))
+    for (size_t i = 0; i < draft->rule_count; i++)
+        if (!ub_section_write(out, draft, &draft->rules[i], err))
             return false;
     fputs("</div>\n", out);
-    ub_ceilings_write(out, sheet);
+    ub_ceilings_write(out, draft);
     fputs(method ? method : "", out);
-    return write_records(out, sheet->records, err);
+    return write_records(out, draft->records, err);
 }
 
-static void count_charts(const struct ub_sheet *sheet, struct ub_report_outcome *outcome)
+static void count_charts(const struct ub_draft *draft, struct ub_report_outcome *outcome)
 {
-    *outcome = (struct ub_report_outcome){.charts = sheet->chart_count};
-    for (size_t i = 0; i < sheet->chart_count; i++)
-        if (!sheet->drawings[i].svg && outcome->missing++ == 0)
-            snprintf(outcome->why, sizeof outcome->why, "%s", sheet->drawings[i].why);
+    *outcome = (struct ub_report_outcome){.charts = draft->chart_count};
+    for (size_t i = 0; i < draft->chart_count; i++)
+        if (!draft->drawings[i].svg && outcome->missing++ == 0)
+            snprintf(outcome->why, sizeof outcome->why, "%s", draft->drawings[i].why);
 }
 
 bool ub_report_write(FILE *out, const struct ub_records *records, struct ub_report_outcome *outcome,
                      struct ub_error *err)
 {
-    struct ub_sheet sheet;
+    struct ub_draft draft;
     if (records->count == 0)
         return ub_fail(err, UB_USAGE, "a report needs a record");
-    if (!ub_sheet_make(records, &sheet, err))
+    if (!ub_draft_make(records, &draft, err))
         return false;
-    count_charts(&sheet, outcome);
-    const bool ok = write_page(out, &sheet, err);
-    ub_sheet_free(&sheet);
+    count_charts(&draft, outcome);
+    const bool ok = write_page(out, &draft, err);
+    ub_draft_free(&draft);
     return ok;
 }

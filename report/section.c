@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "harness/io/table.h"
+#include "report/draft.h"
 #include "report/html.h"
 #include "report/points.h"
-#include "report/sheet.h"
 #include "report/svg.h"
 
 static void write_verdict(FILE *out, const struct ub_record *record, const struct ub_rule_facts *facts)
@@ -29,14 +29,14 @@ static void write_missing(FILE *out, const struct ub_inline_chart *chart, const 
         ub_html(out, "<p>%s</p>\n", chart->words);
 }
 
-static void write_chart(FILE *out, const struct ub_sheet *sheet, const struct ub_inline_chart *chart)
+static void write_chart(FILE *out, const struct ub_draft *draft, const struct ub_inline_chart *chart)
 {
     const struct ub_svg_frame frame = {.label = chart->words};
     struct ub_error err = {.text = ""};
     char *svg = NULL;
     size_t size = 0;
     FILE *memory = chart->svg ? open_memstream(&svg, &size) : NULL;
-    const bool drawn = memory && ub_svg_write(memory, chart->svg, &sheet->palette, &frame, &err);
+    const bool drawn = memory && ub_svg_write(memory, chart->svg, &draft->palette, &frame, &err);
     if (memory)
         fclose(memory);
     if (drawn) {
@@ -148,19 +148,19 @@ static const char *help_of(const struct ub_micro *micro, const char *sweep)
     return NULL;
 }
 
-static void write_chart_of(FILE *out, const struct ub_sheet *sheet, const struct ub_sheet_rule *rule,
-                           const struct ub_sheet_entry *entry, size_t first)
+static void write_chart_of(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                           const struct ub_draft_entry *entry, size_t first)
 {
-    const struct ub_inline_chart *chart = ub_sheet_chart(sheet, rule, entry, first);
+    const struct ub_inline_chart *chart = ub_draft_chart(draft, rule, entry, first);
     if (chart)
-        write_chart(out, sheet, chart);
+        write_chart(out, draft, chart);
 }
 
 /* The sweeps beside the main one, each folded up behind its name. */
-static bool write_others(FILE *out, const struct ub_sheet *sheet, const struct ub_sheet_rule *rule,
-                         const struct ub_sheet_entry *entry, size_t main, struct ub_error *err)
+static bool write_others(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                         const struct ub_draft_entry *entry, size_t main, struct ub_error *err)
 {
-    const struct ub_record *record = &sheet->records->items[entry->record];
+    const struct ub_record *record = &draft->records->items[entry->record];
     for (size_t i = 0; i < record->point_count; i++) {
         if (i == main || strcmp(ub_rule_of(&record->points[i]), rule->rule) != 0 || !ub_table_begins(record, i))
             continue;
@@ -170,7 +170,7 @@ static bool write_others(FILE *out, const struct ub_sheet *sheet, const struct u
             help = "points whose results are constants of laws";
         ub_html(out, "<details class=\"sweep\"><summary>Sweep <strong>%s</strong>%s%s</summary>\n", sweep,
                 help ? ": " : "", help);
-        write_chart_of(out, sheet, rule, entry, i);
+        write_chart_of(out, draft, rule, entry, i);
         if (!ub_points_write(out, record, i, err))
             return false;
         fputs("</details>\n", out);
@@ -223,11 +223,11 @@ static void write_sources(FILE *out, const struct ub_micro *micro)
 /* ---- the section ------------------------------------------------------------------- */
 
 /* What one record says of the rule; the first also says the rule's texts, below its chart. */
-static bool write_entry(FILE *out, const struct ub_sheet *sheet, const struct ub_sheet_rule *rule,
-                        const struct ub_sheet_entry *entry, struct ub_error *err)
+static bool write_entry(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                        const struct ub_draft_entry *entry, struct ub_error *err)
 {
-    const struct ub_record *record = &sheet->records->items[entry->record];
-    const size_t main = ub_sheet_main_sweep(record, rule->rule);
+    const struct ub_record *record = &draft->records->items[entry->record];
+    const size_t main = ub_draft_main_sweep(record, rule->rule);
     if (rule->entry_count > 1) {
         char origin[300];
         ub_origin_text(record, true, origin, sizeof origin);
@@ -237,7 +237,7 @@ static bool write_entry(FILE *out, const struct ub_sheet *sheet, const struct ub
         ub_html(out, "<h3>%s%s%s</h3>\n", origin, *date ? ", " : "", date);
     }
     write_verdict(out, record, &entry->facts);
-    write_chart_of(out, sheet, rule, entry, main);
+    write_chart_of(out, draft, rule, entry, main);
     if (rule->micro && entry == rule->entries)
         write_texts(out, rule->micro);
     if (rule->micro)
@@ -246,21 +246,21 @@ static bool write_entry(FILE *out, const struct ub_sheet *sheet, const struct ub
         return false;
     if (rule->micro && record->source == UB_MEASURED)
         write_counters(out, record, rule->micro);
-    return write_others(out, sheet, rule, entry, main, err);
+    return write_others(out, draft, rule, entry, main, err);
 }
 
-bool ub_section_write(FILE *out, const struct ub_sheet *sheet, const struct ub_sheet_rule *rule, struct ub_error *err)
+bool ub_section_write(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule, struct ub_error *err)
 {
-    const struct ub_inline_chart *overlay = ub_sheet_chart(sheet, rule, NULL, 0);
+    const struct ub_inline_chart *overlay = ub_draft_chart(draft, rule, NULL, 0);
     char anchor[80];
-    ub_sheet_anchor(sheet, rule, anchor, sizeof anchor);
+    ub_draft_anchor(draft, rule, anchor, sizeof anchor);
     ub_html(out, "<section class=\"card\" id=\"%s\" aria-labelledby=\"%s-claim\">\n", anchor, anchor);
     ub_html(out, "<p class=\"name\">%s</p>\n<h2 id=\"%s-claim\">%s</h2>\n", rule->rule, anchor,
             rule->micro ? rule->micro->rule : "A rule that this build of ubench does not know");
     if (overlay)
-        write_chart(out, sheet, overlay);
+        write_chart(out, draft, overlay);
     for (size_t i = 0; i < rule->entry_count; i++)
-        if (!write_entry(out, sheet, rule, &rule->entries[i], err))
+        if (!write_entry(out, draft, rule, &rule->entries[i], err))
             return false;
     if (rule->micro)
         write_sources(out, rule->micro);

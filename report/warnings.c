@@ -7,8 +7,8 @@
 
 #include "harness/engine/law.h"
 #include "harness/model/gpu.h"
+#include "report/draft.h"
 #include "report/html.h"
-#include "report/sheet.h"
 
 enum { TEXT_BYTES = 1200, LISTED = 200 };
 
@@ -177,28 +177,28 @@ static void write_code(struct list *list, const struct ub_record *record, size_t
 
 /* ---- charts ---------------------------------------------------------------------- */
 
-static void warn_of_charts(struct list *list, const struct ub_sheet *sheet)
+static void warn_of_charts(struct list *list, const struct ub_draft *draft)
 {
     size_t missing = 0;
     const struct ub_inline_chart *first = NULL;
-    for (size_t i = 0; i < sheet->chart_count; i++) {
-        missing += sheet->drawings[i].svg == NULL;
-        first = !first && !sheet->drawings[i].svg ? &sheet->drawings[i] : first;
+    for (size_t i = 0; i < draft->chart_count; i++) {
+        missing += draft->drawings[i].svg == NULL;
+        first = !first && !draft->drawings[i].svg ? &draft->drawings[i] : first;
     }
     if (missing > 0)
         add(list, "Charts are missing.", "%zu of %zu were not drawn (%s). Every table is here all the same.", missing,
-            sheet->chart_count, first->why);
+            draft->chart_count, first->why);
 }
 
-bool ub_warnings_write(FILE *out, const struct ub_sheet *sheet, struct ub_error *err)
+bool ub_warnings_write(FILE *out, const struct ub_draft *draft, struct ub_error *err)
 {
     char *text = NULL;
     size_t size = 0;
     struct list list = {.out = open_memstream(&text, &size)};
     if (!list.out)
         return ub_fail(err, UB_INTERNAL, "out of memory while writing a report");
-    for (size_t i = 0; i < sheet->records->count; i++) {
-        const struct ub_record *record = &sheet->records->items[i];
+    for (size_t i = 0; i < draft->records->count; i++) {
+        const struct ub_record *record = &draft->records->items[i];
         warn_of_source(&list, record);
         warn_of_run(&list, record);
         warn_of_lost(&list, record);
@@ -207,7 +207,7 @@ bool ub_warnings_write(FILE *out, const struct ub_sheet *sheet, struct ub_error 
             if (is_first_of_code(record, w))
                 write_code(&list, record, w);
     }
-    warn_of_charts(&list, sheet);
+    warn_of_charts(&list, draft);
     fclose(list.out);
     fputs("<section class=\"warnings\" aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n", out);
     if (list.count > 0)

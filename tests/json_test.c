@@ -93,6 +93,48 @@ static void records_are_stable(void **state)
     }
 }
 
+/* Replaces the first `from` of a text; the caller frees it. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    if (!at)
+        fail_msg("the fixture has no %s", from);
+    char *out = malloc(strlen(text) + strlen(to) + 1);
+    size_t before = (size_t)(at - text);
+    memcpy(out, text, before);
+    strcpy(out + before, to);
+    strcat(out, at + strlen(from));
+    return out;
+}
+
+static void expect_change_refused(const char *text, const char *from, const char *to, const char *wanted)
+{
+    char *changed = replaced(text, from, to);
+    expect_refused(changed, wanted);
+    free(changed);
+}
+
+static void published_figures_say_where_they_are_from(void **state)
+{
+    (void)state;
+    struct ub_record record, back;
+    struct ub_error err;
+    fixture_record(&record, UB_PUBLISHED, 1, 0);
+    char *text = write_with(&record, &plain);
+    assert_true(read_text(text, &back, &err));
+    assert_string_equal(back.points[0].published.source, "somebody's table 3");
+    assert_string_equal(back.points[0].published.conditions, "double, ECC on");
+    assert_string_equal(back.points[0].published.kind, "measured");
+    ub_record_free(&back);
+    /* A figure without a source is none, and a run has no figures of others. */
+    expect_change_refused(text, "\"kind\": ", "\"sort\": ", "points[0].published.kind: is missing");
+    expect_change_refused(text, "\"published\": {", "\"printed\": {", "points[0]: \"published\" is missing");
+    expect_change_refused(text, "\"source\": \"published\"", "\"source\": \"predicted\"",
+                          "points[0].published: only a published record");
+    free(text);
+    ub_record_free(&record);
+}
+
 static void the_empty_record_is_stable(void **state)
 {
     (void)state;
@@ -549,20 +591,6 @@ static void foreign_files_are_named(void **state)
         expect_refused(cases[i].text, cases[i].wanted);
 }
 
-/* Replaces the first `from` of a text; the caller frees it. */
-static char *replaced(const char *text, const char *from, const char *to)
-{
-    const char *at = strstr(text, from);
-    if (!at)
-        fail_msg("the fixture has no %s", from);
-    char *out = malloc(strlen(text) + strlen(to) + 1);
-    size_t before = (size_t)(at - text);
-    memcpy(out, text, before);
-    strcpy(out + before, to);
-    strcat(out, at + strlen(from));
-    return out;
-}
-
 static void wrong_values_are_named(void **state)
 {
     (void)state;
@@ -798,6 +826,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_stable),
+        cmocka_unit_test(published_figures_say_where_they_are_from),
         cmocka_unit_test(the_empty_record_is_stable),
         cmocka_unit_test(values_come_back),
         cmocka_unit_test(numbers_are_stable),

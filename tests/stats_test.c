@@ -77,7 +77,7 @@ static void interval_ranks_equal_the_binomial(void **state)
         assert_true(ub_median_ci_ranks(g->n, &lower, &upper, &coverage));
         assert_int_equal(lower, g->lower);
         assert_int_equal(upper, g->upper);
-        if (fabs(coverage - g->coverage) > 1e-11)
+        if (fabs(coverage - g->coverage) > 1e-12)
             fail_msg("coverage for n = %zu: got %.17g, wanted %.17g", g->n, coverage, g->coverage);
     }
     size_t lower, upper;

@@ -53,6 +53,9 @@ static void print_summary(const char *path, const struct ub_record *record, cons
     printf(": %zu point%s, ", counts->points, plural(counts->points));
     if (record->source == UB_PREDICTED)
         fputs("predicted; nothing was measured, so no law is proved", stdout);
+    else if (record->source == UB_PUBLISHED)
+        fputs("published by others; figures prove no law (ubench compare shows how far the model is from them)",
+              stdout);
     else
         print_measured(counts, ub_source_names[record->source]);
     if (counts->untestable > 0) {

@@ -56,6 +56,9 @@ struct ub_options {
     /* plot */
     const char *term, *x, *y, *series, *rule, *sweep;
     bool dark, keep_script;
+    /* compare */
+    const char *margin, *fail_on;
+    bool explain;
     /* metrics */
     const char *chip;
     /* occupancy */
@@ -100,6 +103,7 @@ enum ub_status ub_cmd_describe(struct ub_options *options, struct ub_error *err)
 enum ub_status ub_cmd_show(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_report(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_plot(struct ub_options *options, struct ub_error *err);
+enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_devices(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_metrics(struct ub_options *options, struct ub_error *err);

@@ -17,6 +17,8 @@ const struct ub_verb ub_verbs[] = {
      false, ub_cmd_plot},
     {"report", "RUN.json...", "saved runs as one self-contained page (HTML): verdicts, charts, tables, data", false,
      false, ub_cmd_report},
+    {"compare", "A.json B.json...", "what changed between runs, or differs between GPUs (model:NAME: the model's)",
+     false, false, ub_cmd_compare},
     {"check", "RUN.json...", "recompute the law of a saved run; exit code 1 if it is broken", false, false,
      ub_cmd_check},
     {"devices", "", "the GPUs that are here and the cards of the model table", false, false, ub_cmd_devices},

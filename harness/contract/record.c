@@ -209,7 +209,7 @@ const struct ub_record_counter *ub_point_counter(const struct ub_record_point *p
 void ub_point_label(const struct ub_record_point *point, char *text, size_t size)
 {
     int used = snprintf(text, size, "%s", point->rule ? point->rule : "?");
-    for (size_t i = 0; i < point->axis_count && used > 0 && (size_t)used < size; i++) {
+    for (size_t i = 0; i < point->axis_count && used >= 0 && (size_t)used < size; i++) {
         const struct ub_axis_value *axis = &point->axes[i];
         used += axis->word ? snprintf(text + used, size - (size_t)used, " %s=%s", axis->name, axis->word)
                            : snprintf(text + used, size - (size_t)used, " %s=%" PRId64, axis->name, axis->number);
@@ -281,8 +281,17 @@ void ub_record_point_free(struct ub_record_point *point)
     free(point->counters);
     free(point->terms);
     free(point->time.samples);
-    char *strings[] = {point->rule,  point->sweep, point->reason,     point->level,
-                       point->cache, point->data,  point->bottleneck, point->note};
+    char *strings[] = {point->rule,
+                       point->sweep,
+                       point->reason,
+                       point->level,
+                       point->cache,
+                       point->data,
+                       point->bottleneck,
+                       point->note,
+                       point->published.source,
+                       point->published.conditions,
+                       point->published.kind};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         free(strings[i]);
     *point = (struct ub_record_point){0};

@@ -73,6 +73,12 @@ struct ub_record_term {
     double time_ns;
 };
 
+/* Where the metrics of a point that others measured come from. */
+struct ub_publication {
+    char *source, *conditions;
+    char *kind; /* "measured", "derived", "secondary", "vendor spec" */
+};
+
 struct ub_record_point {
     char *rule, *sweep;
     size_t axis_count;
@@ -84,6 +90,7 @@ struct ub_record_point {
     char *data;   /* "random", "zeros" */
     enum ub_timer timer;
     double footprint_bytes, useful_bytes; /* NaN: unknown */
+    struct ub_publication published;      /* of a published record */
     bool has_static;
     struct ub_static static_;
     struct ub_time time;

@@ -348,8 +348,33 @@ static bool has_card(const struct ub_record *record, struct ub_error *err)
     return ub_fail(err, UB_BAD_DATA, "its card came from a file (--device model:FILE), which the record does not hold");
 }
 
+/* A figure of others proves no law; but it must be of a point and a metric that the rule has. */
+static void check_figure(struct checker *check)
+{
+    struct ub_error why = {0};
+    struct ub_point point;
+    const struct ub_micro *micro = micro_of(check->point, &why);
+    if (!micro || !ub_point_from_record(micro, check->point, &point, &why)) {
+        if (check->counts->untestable++ == 0)
+            snprintf(check->counts->why, sizeof check->counts->why, "%.255s", why.text);
+        return;
+    }
+    for (size_t i = 0; i < check->point->metric_count; i++) {
+        const char *key = check->point->metrics[i].key;
+        size_t known = 0;
+        while (known < micro->metric_count && strcmp(micro->metric_keys[known], key) != 0)
+            known++;
+        if (known == micro->metric_count)
+            problem(check, "%s has no metric \"%s\"", micro->name, key);
+    }
+}
+
 static void check_point(struct checker *check)
 {
+    if (check->record->source == UB_PUBLISHED) {
+        check_figure(check);
+        return;
+    }
     check_summary(check);
     if (check->record->source == UB_PREDICTED)
         check_unmeasured(check);

@@ -210,6 +210,18 @@ static void write_static(const struct ub_emit *emit, const struct ub_record_poin
     ub_emit(emit, "}");
 }
 
+/* Only published figures are from somewhere else. */
+static void write_publication(const struct ub_emit *emit, const struct ub_record_point *point, const char *next)
+{
+    if (!point->published.source)
+        return;
+    ub_emit_key(emit, "published");
+    ub_emit(emit, "{");
+    ub_emit_members(emit, ub_publication_fields, &point->published, ", ");
+    ub_emit(emit, "}");
+    ub_emit(emit, next);
+}
+
 /* One line for what belongs together, so that a diff shows what changed. */
 static void write_point(const struct writer *writer, const struct ub_record_point *point)
 {
@@ -224,6 +236,7 @@ static void write_point(const struct writer *writer, const struct ub_record_poin
     ub_emit(emit, next);
     ub_emit_members(emit, ub_point_setting_fields, point, ", ");
     ub_emit(emit, next);
+    write_publication(emit, point, next);
     write_static(emit, point);
     ub_emit(emit, next);
     write_time(writer, &point->time);

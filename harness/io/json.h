@@ -27,4 +27,11 @@ bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, stru
 /* `path` may be "report.html#2" (see records.h). */
 bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err);
 
+/* The same, but passing over the named members of each point (a list that ends with NULL):
+ * counters are most of a large record, and who compares times needs none. */
+bool ub_json_read_without(FILE *stream, const char *name, const char *const *members, struct ub_record *record,
+                          struct ub_error *err);
+bool ub_json_read_file_without(const char *path, const char *const *members, struct ub_record *record,
+                               struct ub_error *err);
+
 #endif

@@ -172,14 +172,25 @@ static size_t word_end(const struct ub_json_text *text, size_t at)
     return at;
 }
 
+/* The first byte from `at` on that begins or ends a string, an object or an array. A
+ * large record is walked more than once, and nearly all of its bytes are others. */
+static size_t next_mark(const struct ub_json_text *text, size_t at)
+{
+    static const bool marks[256] = {['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};
+    while (at < text->length && !marks[(unsigned char)text->bytes[at]])
+        at++;
+    return at;
+}
+
 /* Behind the value that begins here; beyond the last byte where it is cut off. */
 static size_t value_end(const struct ub_json_text *text, size_t at)
 {
     size_t depth = 0;
     do {
-        char c = at < text->length ? text->bytes[at] : '\0';
+        at = next_mark(text, at);
         if (at >= text->length)
-            return at + 1;
+            return text->length + 1;
+        const char c = text->bytes[at];
         if (c == '"') {
             at = string_end(text, at);
         } else {

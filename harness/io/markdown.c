@@ -2,50 +2,32 @@
 #include <string.h>
 
 #include "harness/io/formats.h"
+#include "harness/io/sheet.h"
 #include "harness/io/table.h"
 #include "harness/io/text.h"
-
-/* Nothing of a text may become markup: marks are escaped, HTML is written as
- * entities, and a line stays a line. */
-static void write_text(FILE *stream, const char *text)
-{
-    struct ub_char c;
-    while (ub_next_char(&text, &c)) {
-        if (c.code == '\n' || c.code == '\t' || c.code == '\r')
-            fputc(' ', stream);
-        else if (ub_char_is_control(c.code))
-            fputc('?', stream);
-        else if (c.code == '<' || c.code == '>' || c.code == '&')
-            fprintf(stream, "&#%d;", (int)c.code);
-        else if (c.code < 0x80 && strchr("\\`*_{}[]()#|~!$", (int)c.code))
-            fprintf(stream, "\\%c", (int)c.code);
-        else
-            fwrite(c.bytes, 1, c.length, stream);
-    }
-}
 
 static void write_heading(FILE *stream, const struct ub_table *table)
 {
     char origin[300];
     ub_origin_text(table->record, true, origin, sizeof origin);
     fputs("### ", stream);
-    write_text(stream, table->rule);
+    ub_markdown_text(stream, table->rule);
     if (strcmp(table->sweep, "ceiling") == 0) {
         fputs(", ceilings of this run: ", stream);
     } else {
         fputs(", sweep ", stream);
-        write_text(stream, table->sweep);
+        ub_markdown_text(stream, table->sweep);
         fputs(": ", stream);
     }
-    write_text(stream, origin);
+    ub_markdown_text(stream, origin);
     fputs("\n\n", stream);
     for (size_t i = 0; i < table->fixed_count; i++) {
         char value[UB_CELL_SIZE];
         ub_axis_cell(ub_point_axis(table->points[0], table->fixed[i]), true, value, sizeof value);
         fputs(i ? ", " : "", stream);
-        write_text(stream, table->fixed[i]);
+        ub_markdown_text(stream, table->fixed[i]);
         fputs(" = ", stream);
-        write_text(stream, value);
+        ub_markdown_text(stream, value);
     }
     fputs(table->fixed_count ? "\n\n" : "", stream);
 }
@@ -54,7 +36,7 @@ static void write_titles(FILE *stream, const struct ub_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? " " : "| ", stream);
-        write_text(stream, table->columns[i].title);
+        ub_markdown_text(stream, table->columns[i].title);
         fputs(" |", stream);
     }
     fputs("\n|", stream);
@@ -75,10 +57,10 @@ static void write_row(FILE *stream, const struct ub_table *table, const struct u
         if (!lost)
             column->cell(table, column, point, text, sizeof text);
         fputc(' ', stream);
-        write_text(stream, lost && !said ? ub_status_names[point->status] : text);
+        ub_markdown_text(stream, lost && !said ? ub_status_names[point->status] : text);
         if (lost && !said && point->reason) {
             fputs(": ", stream);
-            write_text(stream, point->reason);
+            ub_markdown_text(stream, point->reason);
         }
         said |= lost;
         fputs(" |", stream);
@@ -100,7 +82,7 @@ static void write_total(void *user, enum ub_tone tone, const char *sentence)
     FILE *stream = user;
     (void)tone;
     fputs("- ", stream);
-    write_text(stream, sentence);
+    ub_markdown_text(stream, sentence);
     fputc('\n', stream);
 }
 
@@ -108,7 +90,7 @@ static void write_warnings(FILE *stream, const struct ub_record *record)
 {
     for (size_t i = 0; i < record->warning_count; i++) {
         fputs("- warning: ", stream);
-        write_text(stream, record->warnings[i].text);
+        ub_markdown_text(stream, record->warnings[i].text);
         fputc('\n', stream);
     }
 }

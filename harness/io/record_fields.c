@@ -68,6 +68,13 @@ const struct ub_field ub_time_fields[] = {
     {0},
 };
 
+const struct ub_field ub_publication_fields[] = {
+    {UB_ROW(ub_publication, source, STRING), .required = true},
+    TEXT(ub_publication, conditions),
+    {UB_ROW(ub_publication, kind, STRING), .required = true},
+    {0},
+};
+
 const struct ub_field ub_metric_fields[] = {
     {UB_ROW(ub_record_metric, value, REAL), .lowest = -INFINITY},
     TEXT(ub_record_metric, unit),

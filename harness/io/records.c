@@ -56,7 +56,8 @@ bool ub_page_record_write(FILE *stream, const struct ub_record *record, size_t n
 
 struct page {
     const char *name;
-    char *bytes; /* owned, ended by a NUL */
+    const char *const *unwanted; /* members of points; NULL: none */
+    char *bytes;                 /* owned, ended by a NUL */
     size_t length, at;
 };
 
@@ -137,7 +138,7 @@ static bool read_record(const struct page *page, size_t number, const char *json
     FILE *stream = fmemopen((void *)(uintptr_t)json, length, "rb");
     if (!stream)
         return ub_fail(err, UB_INTERNAL, "out of memory while reading %s", name);
-    const bool ok = ub_json_read(stream, name, record, err);
+    const bool ok = ub_json_read_without(stream, name, page->unwanted, record, err);
     fclose(stream);
     return ok;
 }
@@ -165,15 +166,17 @@ static bool read_page(struct page *page, size_t wanted, struct ub_records *out, 
     return wanted == 0 || fail_page(page, text, err);
 }
 
-static bool read_stream(FILE *stream, const char *name, size_t wanted, struct ub_records *out, struct ub_error *err)
+static bool read_stream(FILE *stream, const char *name, const char *const *unwanted, size_t wanted,
+                        struct ub_records *out, struct ub_error *err)
 {
-    struct page page = {.name = name};
+    struct page page = {.name = name, .unwanted = unwanted};
     bool ok;
     if (ub_page_begins(stream)) {
         ok = load(&page, stream, err) && read_page(&page, wanted, out, err);
     } else {
         struct ub_record *record = append(out);
-        ok = record ? ub_json_read(stream, name, record, err) : ub_fail(err, UB_INTERNAL, "out of memory");
+        ok = record ? ub_json_read_without(stream, name, unwanted, record, err)
+                    : ub_fail(err, UB_INTERNAL, "out of memory");
     }
     free(page.bytes);
     return ok;
@@ -191,7 +194,7 @@ static size_t split_number(const char *path, char *file, size_t size)
     return number;
 }
 
-static bool read_file(const char *path, struct ub_records *out, struct ub_error *err)
+static bool read_file(const char *path, const char *const *unwanted, struct ub_records *out, struct ub_error *err)
 {
     char file[4096];
     size_t number = 0;
@@ -206,7 +209,7 @@ static bool read_file(const char *path, struct ub_records *out, struct ub_error 
         return ub_fail(err, UB_BAD_DATA, "%s: #%zu is for a report, which may hold several records; %s is none", path,
                        number, file);
     }
-    const bool ok = read_stream(stream, number ? file : path, number, out, err);
+    const bool ok = read_stream(stream, number ? file : path, unwanted, number, out, err);
     fclose(stream);
     return ok;
 }
@@ -214,8 +217,8 @@ static bool read_file(const char *path, struct ub_records *out, struct ub_error 
 bool ub_records_read(const char *path, struct ub_records *out, struct ub_error *err)
 {
     const size_t before = out->count;
-    const bool ok =
-        strcmp(path, "-") == 0 ? read_stream(stdin, "standard input", 0, out, err) : read_file(path, out, err);
+    const bool ok = strcmp(path, "-") == 0 ? read_stream(stdin, "standard input", NULL, 0, out, err)
+                                           : read_file(path, NULL, out, err);
     if (!ok)
         drop_to(out, before);
     return ok;
@@ -256,19 +259,26 @@ static bool take_only(struct ub_records *records, const char *name, struct ub_re
                    plain, list);
 }
 
-bool ub_page_read_only(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err)
+bool ub_page_read_only(FILE *stream, const char *name, const char *const *unwanted, struct ub_record *record,
+                       struct ub_error *err)
 {
     struct ub_records records = {0};
-    const bool ok = read_stream(stream, name, 0, &records, err) && take_only(&records, name, record, err);
+    const bool ok = read_stream(stream, name, unwanted, 0, &records, err) && take_only(&records, name, record, err);
+    ub_records_free(&records);
+    return ok;
+}
+
+bool ub_json_read_file_without(const char *path, const char *const *members, struct ub_record *record,
+                               struct ub_error *err)
+{
+    struct ub_records records = {0};
+    *record = (struct ub_record){0};
+    const bool ok = read_file(path, members, &records, err) && take_only(&records, path, record, err);
     ub_records_free(&records);
     return ok;
 }
 
 bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err)
 {
-    struct ub_records records = {0};
-    *record = (struct ub_record){0};
-    const bool ok = read_file(path, &records, err) && take_only(&records, path, record, err);
-    ub_records_free(&records);
-    return ok;
+    return ub_json_read_file_without(path, NULL, record, err);
 }

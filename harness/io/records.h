@@ -27,7 +27,9 @@ bool ub_page_record_write(FILE *stream, const struct ub_record *record, size_t n
 
 /* Whether the stream begins as a page does. Takes nothing from it. */
 bool ub_page_begins(FILE *stream);
-/* Reads the only record of a page. Fails where it has several, and names them. */
-bool ub_page_read_only(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err);
+/* Reads the only record of a page, without the unwanted members of its points (NULL: with
+ * all). Fails where it has several, and names them. */
+bool ub_page_read_only(FILE *stream, const char *name, const char *const *unwanted, struct ub_record *record,
+                       struct ub_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the parts of a report share: its rules, what is known of each, and the charts. */
-#ifndef UB_REPORT_SHEET_H
-#define UB_REPORT_SHEET_H
+#ifndef UB_REPORT_DRAFT_H
+#define UB_REPORT_DRAFT_H
 
 #include <stdio.h>
 
@@ -13,52 +13,52 @@
 #include "report/palette.h"
 
 /* One rule in one record. */
-struct ub_sheet_entry {
+struct ub_draft_entry {
     size_t record;
     struct ub_rule_facts facts;
 };
 
 /* A section of the page. */
-struct ub_sheet_rule {
+struct ub_draft_rule {
     const char *rule;             /* borrowed from a record */
     const struct ub_micro *micro; /* NULL: unknown to this build */
     size_t entry_count;
-    struct ub_sheet_entry *entries; /* owned */
+    struct ub_draft_entry *entries; /* owned */
     enum ub_law_verdict verdict;    /* the worst of what was measured */
 };
 
 /* A chart of the page: of one sweep of one record, or of all runs of a rule. */
-struct ub_sheet_chart {
-    const struct ub_sheet_rule *rule;
-    const struct ub_sheet_entry *entry; /* NULL: all of them */
+struct ub_draft_chart {
+    const struct ub_draft_rule *rule;
+    const struct ub_draft_entry *entry; /* NULL: all of them */
     size_t first;                       /* point that begins the sweep */
     const struct ub_record **runs;      /* owned */
 };
 
-struct ub_sheet {
+struct ub_draft {
     const struct ub_records *records;
     struct ub_palette palette;
     size_t rule_count;
-    struct ub_sheet_rule *rules; /* known ones first, in teaching order; owned */
+    struct ub_draft_rule *rules; /* known ones first, in teaching order; owned */
     size_t chart_count;
-    struct ub_sheet_chart *charts;    /* owned */
+    struct ub_draft_chart *charts;    /* owned */
     struct ub_inline_chart *drawings; /* one for each chart; owned */
 };
 
 /* Finds rules and charts, and draws these. */
-bool ub_sheet_make(const struct ub_records *records, struct ub_sheet *out, struct ub_error *err);
-void ub_sheet_free(struct ub_sheet *sheet);
+bool ub_draft_make(const struct ub_records *records, struct ub_draft *out, struct ub_error *err);
+void ub_draft_free(struct ub_draft *draft);
 
 /* The chart of a sweep (`first`: its first point) or, with entry NULL, of all runs; NULL: none. */
-const struct ub_inline_chart *ub_sheet_chart(const struct ub_sheet *sheet, const struct ub_sheet_rule *rule,
-                                             const struct ub_sheet_entry *entry, size_t first);
+const struct ub_inline_chart *ub_draft_chart(const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                                             const struct ub_draft_entry *entry, size_t first);
 
 /* The first point of the sweep that stands for the rule: that with most points, not the
  * ceilings. */
-size_t ub_sheet_main_sweep(const struct ub_record *record, const char *rule);
+size_t ub_draft_main_sweep(const struct ub_record *record, const char *rule);
 
 /* "rule-coalescing": where the section begins. */
-void ub_sheet_anchor(const struct ub_sheet *sheet, const struct ub_sheet_rule *rule, char *text, size_t size);
+void ub_draft_anchor(const struct ub_draft *draft, const struct ub_draft_rule *rule, char *text, size_t size);
 
 /* Files of the program: kernels and styles, by their path; NULL: there is none. */
 extern const struct ub_template ub_report_files[];
@@ -66,9 +66,9 @@ const char *ub_report_file(const char *path);
 
 /* ---- the parts, in the order of the page ------------------------------------ */
 
-bool ub_warnings_write(FILE *out, const struct ub_sheet *sheet, struct ub_error *err);
-void ub_context_write(FILE *out, const struct ub_sheet *sheet);
-bool ub_section_write(FILE *out, const struct ub_sheet *sheet, const struct ub_sheet_rule *rule, struct ub_error *err);
-void ub_ceilings_write(FILE *out, const struct ub_sheet *sheet);
+bool ub_warnings_write(FILE *out, const struct ub_draft *draft, struct ub_error *err);
+void ub_context_write(FILE *out, const struct ub_draft *draft);
+bool ub_section_write(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule, struct ub_error *err);
+void ub_ceilings_write(FILE *out, const struct ub_draft *draft);
 
 #endif

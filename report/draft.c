@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/sheet.h"
+#include "report/draft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,12 @@ const char *ub_report_file(const char *path)
 }
 
 /* A name of a record may be anything; those of the program are words. */
-void ub_sheet_anchor(const struct ub_sheet *sheet, const struct ub_sheet_rule *rule, char *text, size_t size)
+void ub_draft_anchor(const struct ub_draft *draft, const struct ub_draft_rule *rule, char *text, size_t size)
 {
     if (rule->micro)
         snprintf(text, size, "rule-%s", rule->micro->name);
     else
-        snprintf(text, size, "rule-%zu", (size_t)(rule - sheet->rules) + 1);
+        snprintf(text, size, "rule-%zu", (size_t)(rule - draft->rules) + 1);
 }
 
 /* ---- rules ----------------------------------------------------------------------- */
@@ -38,26 +38,26 @@ static bool has_rule(const struct ub_record *record, const char *rule)
     return false;
 }
 
-static bool add_rule(struct ub_sheet *sheet, const char *name, struct ub_error *err)
+static bool add_rule(struct ub_draft *draft, const char *name, struct ub_error *err)
 {
-    const struct ub_records *records = sheet->records;
-    for (size_t i = 0; i < sheet->rule_count; i++)
-        if (strcmp(sheet->rules[i].rule, name) == 0)
+    const struct ub_records *records = draft->records;
+    for (size_t i = 0; i < draft->rule_count; i++)
+        if (strcmp(draft->rules[i].rule, name) == 0)
             return true;
-    struct ub_sheet_rule *grown = realloc(sheet->rules, (sheet->rule_count + 1) * sizeof *grown);
+    struct ub_draft_rule *grown = realloc(draft->rules, (draft->rule_count + 1) * sizeof *grown);
     if (!grown)
         return out_of_memory(err);
-    sheet->rules = grown;
-    struct ub_sheet_rule *rule = &sheet->rules[sheet->rule_count];
-    *rule = (struct ub_sheet_rule){.rule = name, .micro = ub_micro_of(name), .verdict = UB_LAW_NOT_TESTED};
+    draft->rules = grown;
+    struct ub_draft_rule *rule = &draft->rules[draft->rule_count];
+    *rule = (struct ub_draft_rule){.rule = name, .micro = ub_micro_of(name), .verdict = UB_LAW_NOT_TESTED};
     rule->entries = calloc(records->count, sizeof *rule->entries);
     if (!rule->entries)
         return out_of_memory(err);
-    sheet->rule_count++;
+    draft->rule_count++;
     for (size_t i = 0; i < records->count; i++) {
         if (!has_rule(&records->items[i], name))
             continue;
-        struct ub_sheet_entry *entry = &rule->entries[rule->entry_count++];
+        struct ub_draft_entry *entry = &rule->entries[rule->entry_count++];
         entry->record = i;
         ub_rule_facts_of(&records->items[i], name, &entry->facts);
         if (entry->facts.verdict < rule->verdict)
@@ -67,17 +67,17 @@ static bool add_rule(struct ub_sheet *sheet, const char *name, struct ub_error *
 }
 
 /* Known rules in teaching order, then what else the records have. */
-static bool find_rules(struct ub_sheet *sheet, struct ub_error *err)
+static bool find_rules(struct ub_draft *draft, struct ub_error *err)
 {
-    const struct ub_records *records = sheet->records;
+    const struct ub_records *records = draft->records;
     for (size_t e = 0; e < ub_entry_count; e++)
         for (size_t i = 0; i < records->count; i++)
             if (has_rule(&records->items[i], ub_entries[e].micro->name) &&
-                !add_rule(sheet, ub_entries[e].micro->name, err))
+                !add_rule(draft, ub_entries[e].micro->name, err))
                 return false;
     for (size_t i = 0; i < records->count; i++)
         for (size_t p = 0; p < records->items[i].point_count; p++)
-            if (!add_rule(sheet, ub_rule_of(&records->items[i].points[p]), err))
+            if (!add_rule(draft, ub_rule_of(&records->items[i].points[p]), err))
                 return false;
     return true;
 }
@@ -105,7 +105,7 @@ static bool is_ceiling(const struct ub_record_point *point)
     return strcmp(sweep_of(point), "ceiling") == 0;
 }
 
-size_t ub_sheet_main_sweep(const struct ub_record *record, const char *rule)
+size_t ub_draft_main_sweep(const struct ub_record *record, const char *rule)
 {
     size_t best = 0, most = 0;
     for (size_t i = 0; i < record->point_count; i++) {
@@ -120,107 +120,107 @@ size_t ub_sheet_main_sweep(const struct ub_record *record, const char *rule)
     return best;
 }
 
-static bool add_chart(struct ub_sheet *sheet, struct ub_sheet_chart chart, struct ub_error *err)
+static bool add_chart(struct ub_draft *draft, struct ub_draft_chart chart, struct ub_error *err)
 {
-    struct ub_sheet_chart *grown = realloc(sheet->charts, (sheet->chart_count + 1) * sizeof *grown);
+    struct ub_draft_chart *grown = realloc(draft->charts, (draft->chart_count + 1) * sizeof *grown);
     if (grown)
-        sheet->charts = grown;
+        draft->charts = grown;
     if (grown && chart.runs)
-        sheet->charts[sheet->chart_count++] = chart;
+        draft->charts[draft->chart_count++] = chart;
     else
         free(chart.runs);
     return (grown && chart.runs) || out_of_memory(err);
 }
 
-static bool add_sweeps(struct ub_sheet *sheet, const struct ub_sheet_rule *rule, const struct ub_sheet_entry *entry,
+static bool add_sweeps(struct ub_draft *draft, const struct ub_draft_rule *rule, const struct ub_draft_entry *entry,
                        struct ub_error *err)
 {
-    const struct ub_record *record = &sheet->records->items[entry->record];
+    const struct ub_record *record = &draft->records->items[entry->record];
     for (size_t i = 0; i < record->point_count; i++) {
         if (strcmp(ub_rule_of(&record->points[i]), rule->rule) != 0 || is_ceiling(&record->points[i]) ||
             !ub_table_begins(record, i))
             continue;
-        struct ub_sheet_chart chart = {.rule = rule, .entry = entry, .first = i, .runs = malloc(sizeof *chart.runs)};
+        struct ub_draft_chart chart = {.rule = rule, .entry = entry, .first = i, .runs = malloc(sizeof *chart.runs)};
         if (chart.runs)
             chart.runs[0] = record;
-        if (!add_chart(sheet, chart, err))
+        if (!add_chart(draft, chart, err))
             return false;
     }
     return true;
 }
 
 /* Several runs in one chart, as many as it can hold. */
-static bool add_overlay(struct ub_sheet *sheet, const struct ub_sheet_rule *rule, struct ub_error *err)
+static bool add_overlay(struct ub_draft *draft, const struct ub_draft_rule *rule, struct ub_error *err)
 {
-    struct ub_sheet_chart chart = {.rule = rule, .runs = calloc(rule->entry_count, sizeof *chart.runs)};
+    struct ub_draft_chart chart = {.rule = rule, .runs = calloc(rule->entry_count, sizeof *chart.runs)};
     for (size_t i = 0; chart.runs && i < rule->entry_count; i++)
-        chart.runs[i] = &sheet->records->items[rule->entries[i].record];
-    return add_chart(sheet, chart, err);
+        chart.runs[i] = &draft->records->items[rule->entries[i].record];
+    return add_chart(draft, chart, err);
 }
 
-static bool find_charts(struct ub_sheet *sheet, struct ub_error *err)
+static bool find_charts(struct ub_draft *draft, struct ub_error *err)
 {
-    for (size_t r = 0; r < sheet->rule_count; r++) {
-        const struct ub_sheet_rule *rule = &sheet->rules[r];
+    for (size_t r = 0; r < draft->rule_count; r++) {
+        const struct ub_draft_rule *rule = &draft->rules[r];
         if (!rule->micro)
             continue;
-        if (rule->entry_count > 1 && !add_overlay(sheet, rule, err))
+        if (rule->entry_count > 1 && !add_overlay(draft, rule, err))
             return false;
         for (size_t e = 0; e < rule->entry_count; e++)
-            if (!add_sweeps(sheet, rule, &rule->entries[e], err))
+            if (!add_sweeps(draft, rule, &rule->entries[e], err))
                 return false;
     }
     return true;
 }
 
-static bool draw_charts(struct ub_sheet *sheet, struct ub_error *err)
+static bool draw_charts(struct ub_draft *draft, struct ub_error *err)
 {
-    sheet->drawings = calloc(sheet->chart_count + 1, sizeof *sheet->drawings);
-    if (!sheet->drawings)
+    draft->drawings = calloc(draft->chart_count + 1, sizeof *draft->drawings);
+    if (!draft->drawings)
         return out_of_memory(err);
-    for (size_t i = 0; i < sheet->chart_count; i++) {
-        const struct ub_sheet_chart *chart = &sheet->charts[i];
-        struct ub_inline_chart *drawing = &sheet->drawings[i];
+    for (size_t i = 0; i < draft->chart_count; i++) {
+        const struct ub_draft_chart *chart = &draft->charts[i];
+        struct ub_inline_chart *drawing = &draft->drawings[i];
         drawing->runs = (struct ub_runs){chart->entry ? 1 : chart->rule->entry_count, chart->runs};
         drawing->options.rule = chart->rule->rule;
         drawing->options.sweep = chart->entry ? sweep_of(&chart->runs[0]->points[chart->first]) : NULL;
     }
-    ub_inline_draw(sheet->drawings, sheet->chart_count);
+    ub_inline_draw(draft->drawings, draft->chart_count);
     return true;
 }
 
-const struct ub_inline_chart *ub_sheet_chart(const struct ub_sheet *sheet, const struct ub_sheet_rule *rule,
-                                             const struct ub_sheet_entry *entry, size_t first)
+const struct ub_inline_chart *ub_draft_chart(const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                                             const struct ub_draft_entry *entry, size_t first)
 {
-    for (size_t i = 0; i < sheet->chart_count; i++) {
-        const struct ub_sheet_chart *chart = &sheet->charts[i];
+    for (size_t i = 0; i < draft->chart_count; i++) {
+        const struct ub_draft_chart *chart = &draft->charts[i];
         if (chart->rule == rule && chart->entry == entry && (!entry || chart->first == first))
-            return &sheet->drawings[i];
+            return &draft->drawings[i];
     }
     return NULL;
 }
 
-bool ub_sheet_make(const struct ub_records *records, struct ub_sheet *out, struct ub_error *err)
+bool ub_draft_make(const struct ub_records *records, struct ub_draft *out, struct ub_error *err)
 {
-    *out = (struct ub_sheet){.records = records};
+    *out = (struct ub_draft){.records = records};
     ub_palette_load(&out->palette);
     const bool ok = find_rules(out, err) && find_charts(out, err) && draw_charts(out, err);
     if (!ok)
-        ub_sheet_free(out);
+        ub_draft_free(out);
     return ok;
 }
 
-void ub_sheet_free(struct ub_sheet *sheet)
+void ub_draft_free(struct ub_draft *draft)
 {
-    for (size_t i = 0; i < sheet->rule_count; i++)
-        free(sheet->rules[i].entries);
-    for (size_t i = 0; i < sheet->chart_count; i++) {
-        free(sheet->charts[i].runs);
-        if (sheet->drawings)
-            ub_inline_free(&sheet->drawings[i]);
+    for (size_t i = 0; i < draft->rule_count; i++)
+        free(draft->rules[i].entries);
+    for (size_t i = 0; i < draft->chart_count; i++) {
+        free(draft->charts[i].runs);
+        if (draft->drawings)
+            ub_inline_free(&draft->drawings[i]);
     }
-    free(sheet->rules);
-    free(sheet->charts);
-    free(sheet->drawings);
-    *sheet = (struct ub_sheet){0};
+    free(draft->rules);
+    free(draft->charts);
+    free(draft->drawings);
+    *draft = (struct ub_draft){0};
 }
