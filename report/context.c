@@ -140,14 +140,32 @@ static const struct row run_rows[] = {
 
 /* ---- tables: a row a fact, a column a record ------------------------------------------- */
 
+/* Figures of others have no run and no system of ours. */
+static bool is_run(const struct ub_record *record)
+{
+    return record->source != UB_PUBLISHED;
+}
+
+static size_t count_runs(const struct ub_records *records)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < records->count; i++)
+        count += is_run(&records->items[i]);
+    return count;
+}
+
 /* A fact that all records share stands once, over all columns. */
 static void write_row(FILE *out, const struct ub_records *records, const struct row *row)
 {
     char first[CELL_BYTES], text[CELL_BYTES];
-    bool same = true, any = false;
-    row->write(&records->items[0], first, sizeof first);
+    bool same = true, any = false, begun = false;
     for (size_t i = 0; i < records->count; i++) {
+        if (!is_run(&records->items[i]))
+            continue;
         row->write(&records->items[i], text, sizeof text);
+        if (!begun)
+            memcpy(first, text, sizeof first);
+        begun = true;
         same = same && strcmp(text, first) == 0;
         any = any || *text;
     }
@@ -155,8 +173,10 @@ static void write_row(FILE *out, const struct ub_records *records, const struct 
         return;
     ub_html(out, "<tr><th scope=\"row\">%s</th>", row->title);
     if (same)
-        ub_html(out, "<td class=\"l\" colspan=\"%zu\">%s</td>", records->count, first);
+        ub_html(out, "<td class=\"l\" colspan=\"%zu\">%s</td>", count_runs(records), first);
     for (size_t i = 0; i < records->count && !same; i++) {
+        if (!is_run(&records->items[i]))
+            continue;
         row->write(&records->items[i], text, sizeof text);
         ub_html(out, "<td class=\"l\">%s</td>", text);
     }
@@ -167,7 +187,8 @@ static void write_numbers(FILE *out, const struct ub_records *records)
 {
     fputs("<thead><tr><th scope=\"col\" class=\"l\">record</th>", out);
     for (size_t i = 0; i < records->count; i++)
-        ub_html(out, "<th scope=\"col\" class=\"l\">%zu</th>", i + 1);
+        if (is_run(&records->items[i]))
+            ub_html(out, "<th scope=\"col\" class=\"l\">%zu</th>", i + 1);
     fputs("</tr></thead>\n<tbody>\n", out);
 }
 
@@ -195,6 +216,8 @@ static void write_calibration(FILE *out, const struct ub_records *records)
         for (size_t i = 0; i < records->count; i++) {
             const struct ub_constant *constant = ub_constant_find(&records->items[i].constants, names[n]);
             char text[CELL_BYTES];
+            if (!is_run(&records->items[i]))
+                continue;
             ub_value_cell(constant ? constant->value : NAN, constant ? constant->unit : NULL, text, sizeof text);
             ub_html(out, "<td class=\"l\">%s</td>", text);
         }
@@ -250,6 +273,8 @@ static void write_commands(FILE *out, const struct ub_records *records)
 void ub_context_write(FILE *out, const struct ub_draft *draft)
 {
     const struct ub_records *records = draft->records;
+    if (count_runs(records) == 0)
+        return;
     fputs("<details class=\"context\"><summary>System and runs</summary>\n", out);
     write_rows(out, records, "The system", system_rows, sizeof system_rows / sizeof system_rows[0]);
     write_rows(out, records, "The runs", run_rows, sizeof run_rows / sizeof run_rows[0]);

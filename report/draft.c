@@ -140,7 +140,8 @@ static bool add_sweeps(struct ub_draft *draft, const struct ub_draft_rule *rule,
         if (strcmp(ub_rule_of(&record->points[i]), rule->rule) != 0 || is_ceiling(&record->points[i]) ||
             !ub_table_begins(record, i))
             continue;
-        struct ub_draft_chart chart = {.rule = rule, .entry = entry, .first = i, .runs = malloc(sizeof *chart.runs)};
+        struct ub_draft_chart chart = {
+            .rule = rule, .entry = entry, .first = i, .run_count = 1, .runs = malloc(sizeof *chart.runs)};
         if (chart.runs)
             chart.runs[0] = record;
         if (!add_chart(draft, chart, err))
@@ -149,12 +150,26 @@ static bool add_sweeps(struct ub_draft *draft, const struct ub_draft_rule *rule,
     return true;
 }
 
-/* Several runs in one chart, as many as it can hold. */
+bool ub_draft_is_run(const struct ub_draft *draft, const struct ub_draft_entry *entry)
+{
+    return draft->records->items[entry->record].source != UB_PUBLISHED;
+}
+
+size_t ub_draft_run_count(const struct ub_draft *draft, const struct ub_draft_rule *rule)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rule->entry_count; i++)
+        count += ub_draft_is_run(draft, &rule->entries[i]);
+    return count;
+}
+
+/* All runs in one chart. */
 static bool add_overlay(struct ub_draft *draft, const struct ub_draft_rule *rule, struct ub_error *err)
 {
     struct ub_draft_chart chart = {.rule = rule, .runs = calloc(rule->entry_count, sizeof *chart.runs)};
     for (size_t i = 0; chart.runs && i < rule->entry_count; i++)
-        chart.runs[i] = &draft->records->items[rule->entries[i].record];
+        if (ub_draft_is_run(draft, &rule->entries[i]))
+            chart.runs[chart.run_count++] = &draft->records->items[rule->entries[i].record];
     return add_chart(draft, chart, err);
 }
 
@@ -164,10 +179,10 @@ static bool find_charts(struct ub_draft *draft, struct ub_error *err)
         const struct ub_draft_rule *rule = &draft->rules[r];
         if (!rule->micro)
             continue;
-        if (rule->entry_count > 1 && !add_overlay(draft, rule, err))
+        if (ub_draft_run_count(draft, rule) > 1 && !add_overlay(draft, rule, err))
             return false;
         for (size_t e = 0; e < rule->entry_count; e++)
-            if (!add_sweeps(draft, rule, &rule->entries[e], err))
+            if (ub_draft_is_run(draft, &rule->entries[e]) && !add_sweeps(draft, rule, &rule->entries[e], err))
                 return false;
     }
     return true;
@@ -181,7 +196,7 @@ static bool draw_charts(struct ub_draft *draft, struct ub_error *err)
     for (size_t i = 0; i < draft->chart_count; i++) {
         const struct ub_draft_chart *chart = &draft->charts[i];
         struct ub_inline_chart *drawing = &draft->drawings[i];
-        drawing->runs = (struct ub_runs){chart->entry ? 1 : chart->rule->entry_count, chart->runs};
+        drawing->runs = (struct ub_runs){chart->run_count, chart->runs};
         drawing->options.rule = chart->rule->rule;
         drawing->options.sweep = chart->entry ? sweep_of(&chart->runs[0]->points[chart->first]) : NULL;
     }

@@ -32,7 +32,8 @@ struct ub_draft_chart {
     const struct ub_draft_rule *rule;
     const struct ub_draft_entry *entry; /* NULL: all of them */
     size_t first;                       /* point that begins the sweep */
-    const struct ub_record **runs;      /* owned */
+    size_t run_count;
+    const struct ub_record **runs; /* owned */
 };
 
 struct ub_draft {
@@ -57,6 +58,10 @@ const struct ub_inline_chart *ub_draft_chart(const struct ub_draft *draft, const
  * ceilings. */
 size_t ub_draft_main_sweep(const struct ub_record *record, const char *rule);
 
+/* Published figures are single values of others: they make a table, no curve. */
+bool ub_draft_is_run(const struct ub_draft *draft, const struct ub_draft_entry *entry);
+size_t ub_draft_run_count(const struct ub_draft *draft, const struct ub_draft_rule *rule);
+
 /* "rule-coalescing": where the section begins. */
 void ub_draft_anchor(const struct ub_draft *draft, const struct ub_draft_rule *rule, char *text, size_t size);
 
@@ -69,6 +74,9 @@ const char *ub_report_file(const char *path);
 bool ub_warnings_write(FILE *out, const struct ub_draft *draft, struct ub_error *err);
 void ub_context_write(FILE *out, const struct ub_draft *draft);
 bool ub_section_write(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule, struct ub_error *err);
+/* Within a section: figures of others. Nothing where there are none. */
+bool ub_published_write(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule,
+                        struct ub_error *err);
 void ub_ceilings_write(FILE *out, const struct ub_draft *draft);
 
 #endif

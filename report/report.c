@@ -20,14 +20,23 @@ static bool same_card(const struct ub_record *a, const struct ub_record *b)
     return a->source == b->source && strcmp(one, two) == 0;
 }
 
-/* "NVIDIA H200, NVIDIA A100 (predicted)" */
+static bool has_runs(const struct ub_records *records)
+{
+    for (size_t i = 0; i < records->count; i++)
+        if (records->items[i].source != UB_PUBLISHED)
+            return true;
+    return false;
+}
+
+/* "NVIDIA H200, NVIDIA A100 (predicted)": the cards of runs; of figures of others only where
+ * there is nothing else. */
 static void name_cards(const struct ub_records *records, char *text, size_t size)
 {
     static const char *const kinds[] = {"", " (predicted)", " (published)"};
     size_t used = 0, cards = 0;
     *text = 0;
     for (size_t i = 0; i < records->count && used < size; i++) {
-        bool again = false;
+        bool again = has_runs(records) && records->items[i].source == UB_PUBLISHED;
         char name[80];
         for (size_t j = 0; j < i; j++)
             again = again || same_card(&records->items[j], &records->items[i]);

@@ -222,13 +222,13 @@ static void write_sources(FILE *out, const struct ub_micro *micro)
 
 /* ---- the section ------------------------------------------------------------------- */
 
-/* What one record says of the rule; the first also says the rule's texts, below its chart. */
+/* What one run says of the rule; the first also says the rule's texts, below its chart. */
 static bool write_entry(FILE *out, const struct ub_draft *draft, const struct ub_draft_rule *rule,
-                        const struct ub_draft_entry *entry, struct ub_error *err)
+                        const struct ub_draft_entry *entry, bool first, struct ub_error *err)
 {
     const struct ub_record *record = &draft->records->items[entry->record];
     const size_t main = ub_draft_main_sweep(record, rule->rule);
-    if (rule->entry_count > 1) {
+    if (ub_draft_run_count(draft, rule) > 1) {
         char origin[300];
         ub_origin_text(record, true, origin, sizeof origin);
         char date[60] = "";
@@ -238,7 +238,7 @@ static bool write_entry(FILE *out, const struct ub_draft *draft, const struct ub
     }
     write_verdict(out, record, &entry->facts);
     write_chart_of(out, draft, rule, entry, main);
-    if (rule->micro && entry == rule->entries)
+    if (rule->micro && first)
         write_texts(out, rule->micro);
     if (rule->micro)
         write_constants(out, record, rule->micro);
@@ -259,9 +259,18 @@ bool ub_section_write(FILE *out, const struct ub_draft *draft, const struct ub_d
             rule->micro ? rule->micro->rule : "A rule that this build of ubench does not know");
     if (overlay)
         write_chart(out, draft, overlay);
-    for (size_t i = 0; i < rule->entry_count; i++)
-        if (!write_entry(out, draft, rule, &rule->entries[i], err))
+    bool first = true;
+    for (size_t i = 0; i < rule->entry_count; i++) {
+        if (!ub_draft_is_run(draft, &rule->entries[i]))
+            continue;
+        if (!write_entry(out, draft, rule, &rule->entries[i], first, err))
             return false;
+        first = false;
+    }
+    if (rule->micro && first)
+        write_texts(out, rule->micro);
+    if (!ub_published_write(out, draft, rule, err))
+        return false;
     if (rule->micro)
         write_sources(out, rule->micro);
     fputs("</section>\n", out);

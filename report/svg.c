@@ -379,7 +379,17 @@ static bool has_only_entities(const char *words)
         if (!good)
             return false;
     }
-    return strpbrk(words, "<>") == NULL;
+    return strchr(words, '<') == NULL;
+}
+
+/* gnuplot leaves '>' as it is. */
+static void write_words(FILE *out, const char *words)
+{
+    for (const char *at = words; *at; at++)
+        if (*at == '>')
+            fputs("&gt;", out);
+        else
+            fputc(*at, out);
 }
 
 static void write_text_place(struct reader *reader, const struct state *state)
@@ -420,7 +430,9 @@ static bool take_text(struct reader *reader, const struct state *state)
         fputs(reader->frame->literal_colours ? paint : " style=\"stroke:var(--bg)\"", reader->texts);
         fputs(" stroke-width=\"5\" paint-order=\"stroke\"", reader->texts);
     }
-    fprintf(reader->texts, ">%s</text>\n", words);
+    fputc('>', reader->texts);
+    write_words(reader->texts, words);
+    fputs("</text>\n", reader->texts);
     return true;
 }
 

@@ -154,7 +154,7 @@ static void shapes_become_few_bytes(void **state)
          "<path class=\"f_law\" fill-opacity=\"0.1\" d=\"M1 1l4 0 0 4z\"/>"},
         {WORDS("text-anchor=\"end\"") "<text>512</text></g>",
          "<text x=\"77.88\" y=\"416.8\" class=\"f_fg\" text-anchor=\"end\">512</text>"},
-        {WORDS("font-weight=\"bold\"") "<text>a &lt;b&gt; &amp; c</text></g>",
+        {WORDS("font-weight=\"bold\"") "<text>a &lt;b> &amp; c</text></g>",
          "<text x=\"77.88\" y=\"416.8\" class=\"f_fg\" font-weight=\"bold\">a &lt;b&gt; &amp; c</text>"},
         {WORDS("style='filter:url(#textbox)'") "<text>law</text></g>" WORDS("") "<text>law</text></g>",
          " style=\"stroke:var(--bg)\" stroke-width=\"5\" paint-order=\"stroke\">law</text>\n</svg>"},

@@ -91,9 +91,20 @@ fi
 # All records that the project shows: small enough to send to somebody.
 expect 0 "" report "$h200"/*.json -o all.html -q
 page all.html "NVIDIA H200"
+[ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fault "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
 size=$(wc -c <all.html)
 [ "$size" -lt 3000000 ] || fault "the page of reports/h200 has $size bytes"
 expect 0 "" check all.html
+
+# Figures of others are a third kind, beside what is predicted and measured.
+published=$UBENCH_SOURCE/reports/published
+expect 0 "" report "$h200"/coalescing.json "$published"/h200.json -o third.html -q
+page third.html "Figures that others published" "model is off by" "measured here" "the model rests on"
+expect 0 "published by others" check third.html
+expect 0 "" report third.html -o again.html --force -q
+cmp -s third.html again.html || fault "a page of a page with published figures differs"
+expect 0 "" report "$published"/a100.json -o only.html -q
+page only.html "(published): " "none tested"
 
 # Without gnuplot every table is there, and the page says what is missing.
 UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
