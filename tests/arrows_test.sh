@@ -18,7 +18,7 @@ may_include() {
     harness/cuda) echo "harness/contract harness/cuda" ;;
     harness/engine) echo "harness/contract harness/model harness/io harness/cuda harness/engine" ;;
     plots) echo "harness/contract harness/model harness/engine plots" ;;
-    report) echo "harness/contract harness/model harness/io harness/engine plots report" ;;
+    report | report/tools) echo "harness/contract harness/model harness/io harness/engine plots report" ;;
     harness/cli) echo "harness/contract harness/model harness/io harness/cuda harness/engine plots report harness/cli" ;;
     micro) echo "harness/contract harness/model micro" ;;
     micro/*) echo "harness/contract harness/model $1" ;;
