@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ubench report RUN.json...: saved records as one page. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,26 +61,41 @@ static bool read_records(const struct ub_options *options, struct ub_records *re
     return true;
 }
 
+/* A finished page. It is made before its file is begun: drawing takes a while, and a signal in
+ * the meantime leaves nothing behind. */
 struct page {
-    const struct ub_records *records;
-    struct ub_report_outcome *outcome;
+    char *text;
+    size_t size;
+    struct ub_report_outcome outcome;
 };
+
+static bool make_page(const struct ub_records *records, struct page *page, struct ub_error *err)
+{
+    FILE *memory = open_memstream(&page->text, &page->size);
+    if (!memory)
+        return ub_fail(err, UB_INTERNAL, "out of memory while making a report");
+    const bool ok = ub_report_write(memory, records, &page->outcome, err);
+    return (fclose(memory) == 0 || ub_fail(err, UB_INTERNAL, "out of memory while making a report")) && ok;
+}
 
 static bool write_page(FILE *stream, const void *subject, struct ub_error *err)
 {
     const struct page *page = subject;
-    return ub_report_write(stream, page->records, page->outcome, err);
+    return fwrite(page->text, 1, page->size, stream) == page->size ||
+           ub_fail(err, UB_CANNOT_WRITE, "cannot write: %s", strerror(errno));
 }
 
 static bool write_report(const struct ub_options *options, const struct ub_records *records, const char *output,
                          struct ub_error *err)
 {
-    struct ub_report_outcome outcome;
-    const struct page page = {records, &outcome};
-    if (!ub_write_output(output, options->force, write_page, &page, err))
+    struct page page = {0};
+    const bool ok = make_page(records, &page, err) && ub_write_output(output, options->force, write_page, &page, err);
+    free(page.text);
+    if (!ok)
         return false;
-    if (outcome.missing > 0 && !options->quiet)
-        fprintf(stderr, "ubench: %zu of %zu charts are missing: %s\n", outcome.missing, outcome.charts, outcome.why);
+    if (page.outcome.missing > 0 && !options->quiet)
+        fprintf(stderr, "ubench: %zu of %zu charts are missing: %s\n", page.outcome.missing, page.outcome.charts,
+                page.outcome.why);
     if (strcmp(output, "-") != 0 && !options->quiet)
         fprintf(stderr, "ubench: wrote %s\n", output);
     return true;
