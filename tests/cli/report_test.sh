@@ -110,6 +110,32 @@ page only.html "(published): " "none tested"
 UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
 page plain.html "Charts are missing." "apt install gnuplot-nox" "Table of 11 points" --charts 0
 
+# A signal while gnuplot hangs ends all of it and leaves nothing behind.
+mkdir hang
+cat >hang/gnuplot <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "gnuplot 5.4 patchlevel 4"; exit; }
+echo $$ >"$STARTED"
+exec sleep 300
+END
+chmod +x hang/gnuplot
+mkfifo started
+exec 3<>started
+STARTED=$PWD/started TMPDIR=$PWD/hang UBENCH_GNUPLOT=$PWD/hang/gnuplot "$UBENCH" report run.json -o hung.html 2>err &
+drawing=$!
+read -rt 60 child <&3 || fault "gnuplot was not started: $(cat err)"
+kill -TERM $drawing
+wait $drawing 2>/dev/null
+[ $? -eq 143 ] || fault "SIGTERM: another exit"
+for ((try = 0; try < 200; try++)); do # it is killed, but dies when it is its turn
+    state=$(ps -o stat= -p "$child" | cut -c1 | tr -d Z)
+    [ -z "$state" ] && break
+done
+[ -z "$state" ] || { fault "SIGTERM: gnuplot lives on"; kill -9 "$child"; }
+[ "$(ls hang)" = gnuplot ] || fault "SIGTERM: left among temporary files: $(ls hang)"
+[ -z "$(ls -- *hung* 2>/dev/null)" ] || fault "SIGTERM: left behind: $(ls)"
+exec 3>&-
+
 # Redaction takes names out of the text as well as out of the data.
 sed 's|"uuid": null|"uuid": "GPU-1234"|; s|"ubench", "run"|"/srv/secret/ubench", "run"|' run.json >named.json
 expect 0 "" report named.json -o named.html -q
