@@ -49,7 +49,7 @@ static void write_source(FILE *out, const struct ub_published_figure *figure)
 {
     const struct ub_publication *from = &figure->point->published;
     ub_html(out, "<td class=\"l\">%s", from->source);
-    if (from->conditions)
+    if (from->conditions && *from->conditions)
         ub_html(out, "; %s", from->conditions);
     if (*figure->why)
         ub_html(out, "; no prediction: %s", figure->why);

@@ -55,20 +55,23 @@ static const char *ending(size_t count, const char *one, const char *many)
     return count == 1 ? one : many;
 }
 
-/* "2 of 4 laws hold, 1 deviates, 1 is not tested" */
+/* "2 of 4 laws hold, 1 deviates, 1 is not tested". A rule of which there are only figures of
+ * others is not counted beside those that were run. */
 static void tell_laws(const struct ub_draft *draft, char *text, size_t size)
 {
-    size_t counts[UB_LAW_VERDICTS] = {0};
-    for (size_t i = 0; i < draft->rule_count; i++)
-        counts[draft->rules[i].verdict]++;
-    const char *laws = ending(draft->rule_count, "law", "laws");
-    if (counts[UB_LAW_NOT_TESTED] == draft->rule_count) {
-        snprintf(text, size, "%zu %s, none tested", draft->rule_count, laws);
+    size_t counts[UB_LAW_VERDICTS] = {0}, all = 0;
+    for (size_t i = 0; i < draft->rule_count; i++) {
+        const bool counted = !has_runs(draft->records) || ub_draft_run_count(draft, &draft->rules[i]) > 0;
+        all += counted;
+        counts[draft->rules[i].verdict] += counted;
+    }
+    const char *laws = ending(all, "law", "laws");
+    if (counts[UB_LAW_NOT_TESTED] == all) {
+        snprintf(text, size, "%zu %s, none tested", all, laws);
         return;
     }
-    const bool one = draft->rule_count == 1 || counts[UB_LAW_HOLDS] == 1;
-    int used =
-        snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], draft->rule_count, laws, one ? "holds" : "hold");
+    const bool one = all == 1 || counts[UB_LAW_HOLDS] == 1;
+    int used = snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], all, laws, one ? "holds" : "hold");
     if (counts[UB_LAW_DEVIATES])
         used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_DEVIATES],
                          ending(counts[UB_LAW_DEVIATES], "deviates", "deviate"));
@@ -124,8 +127,9 @@ static void write_links(FILE *out, const struct ub_draft *draft)
         const struct ub_draft_rule *rule = &draft->rules[i];
         char anchor[80];
         ub_draft_anchor(draft, rule, anchor, sizeof anchor);
+        const char *word = ub_draft_run_count(draft, rule) > 0 ? ub_law_words[rule->verdict] : "published figures";
         ub_html(out, "<li><a href=\"#%s\"><strong class=\"v%zu\">%s %s</strong> %s</a></li>\n", anchor,
-                (size_t)rule->verdict, ub_law_marks[rule->verdict], ub_law_words[rule->verdict], rule->rule);
+                (size_t)rule->verdict, ub_law_marks[rule->verdict], word, rule->rule);
     }
     fputs("</ul></nav>\n", out);
 }
