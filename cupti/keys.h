@@ -74,6 +74,10 @@
       "warp instructions that load from local memory (spills, indexed arrays)") \
     X("local_stores", "smsp__sass_inst_executed_op_local_st.sum", "request", UB_SASS, "inst_executed_local_stores", \
       "warp instructions that store to local memory") \
+    X("local_load_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", UB_SASS, \
+      "local_load_transactions", "32-byte sectors that local loads ask for") \
+    X("local_store_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", UB_SASS, \
+      "local_store_transactions", "32-byte sectors that local stores write") \
     X("global_atomics", "smsp__sass_inst_executed_op_global_atom.sum", "request", UB_STRUCTURAL, "inst_executed_global_atomics", \
       "warp instructions: atomics on global memory that return a value") \
     X("global_reductions", "smsp__sass_inst_executed_op_global_red.sum", "request", UB_STRUCTURAL, "inst_executed_global_reductions", \
@@ -84,6 +88,10 @@
       "warp instructions that copy from global to shared memory (cp.async); no global load counts them") \
     X("ffma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_sp_fma", \
       "single-precision fused multiply-adds, per thread") \
+    X("dfma", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_dp_fma", \
+      "double-precision fused multiply-adds, per thread") \
+    X("hfma2", "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_hp_fma", \
+      "half-precision fused multiply-adds, per thread: one for both halves of a half2") \
     X("blocks_launched", "sm__ctas_launched.sum", "block", UB_STRUCTURAL, "sm_cta_launched", \
       "thread blocks launched") \
     X("warps_launched", "smsp__warps_launched.sum", "warp", UB_STRUCTURAL, "warps_launched", \
@@ -104,6 +112,8 @@
       "sectors that global loads looked up in L1 (hardware counter)") \
     X("l1_load_hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", UB_ESTIMATE, "global_hit_rate", \
       "those found in L1; hit rate = l1_load_hits / l1_load_sectors") \
+    X("l1_local_load_hits", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector", UB_ESTIMATE, \
+      "local_hit_rate", "sectors that local loads found in L1; hit rate = l1_local_load_hits / local_load_sectors") \
     X("l2_sectors", "lts__t_sectors_srcunit_tex.sum", "sector", UB_ESTIMATE, "l2_tex_transactions", \
       "sectors that the SMs' L1 caches asked of L2") \
     X("l2_hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", UB_ESTIMATE, "l2_tex_hit_rate", \

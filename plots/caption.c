@@ -11,10 +11,12 @@
 
 enum { NAME_CELLS = 40, REASON_CELLS = 90, LISTED_VALUES = 6 };
 
+/* Only words have a plural: no "%", no "B/s". */
 static void plural(const char *unit, bool one, char *text, size_t size)
 {
     const size_t length = strlen(unit);
-    const bool as_it_is = one || length == 0 || unit[length - 1] == 's' || strchr(unit, '/');
+    const bool is_word = length > 0 && isalpha((unsigned char)unit[length - 1]) && !strchr(unit, '/');
+    const bool as_it_is = one || !is_word || unit[length - 1] == 's';
     ub_text_set(text, size, "%s%s", unit, as_it_is ? "" : "s");
 }
 
@@ -86,6 +88,16 @@ void ub_caption_x(const struct ub_axis *axis, char *text, size_t size)
     char unit[48];
     plural(axis->unit, false, unit, sizeof unit);
     ub_text_append(text, size, "  [%s]", unit);
+}
+
+void ub_caption_x_metric(const char *name, const char *unit, char *text, size_t size)
+{
+    char clean[48], units[48];
+    ub_text_clean(unit, clean, sizeof clean);
+    plural(clean, false, units, sizeof units);
+    ub_text_clean(name, text, size);
+    if (*units)
+        ub_text_append(text, size, "  [%s]", units);
 }
 
 void ub_caption_series(const struct ub_selection *selection, size_t series, char *text, size_t size)
@@ -391,15 +403,18 @@ static void name_ceiling(const struct ub_record *record, double ceiling, double 
 void ub_caption_ceiling(const struct ub_record *record, const struct ub_quantity *quantity, struct ub_figure *figure)
 {
     enum { NAMED = 3 };
-    char number[48], unit[48], name[120];
+    char number[48], unit[48], name[120], before[120] = "";
     unit_of_label(figure->y_label, unit, sizeof unit);
     for (size_t i = 0; i < figure->ceiling_count && i < NAMED; i++) {
         name_ceiling(record, figure->ceilings[i], quantity->scale, name, sizeof name);
-        ub_number_text(round(figure->ceilings[i]), number, sizeof number);
+        const double ceiling = figure->ceilings[i];
+        ub_number_text(ceiling < 100 ? round(10 * ceiling) / 10 : round(ceiling), number, sizeof number);
         /* "measured DRAM load ceiling 4680, DRAM copy ceiling 4270 GB/s": said once what is common. */
         const bool again = i > 0 && strncmp(name, "measured ", strlen("measured ")) == 0;
-        ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s%s %s", i ? ", " : "",
-                       again ? name + strlen("measured ") : name, number);
+        const char *own = again ? name + strlen("measured ") : name;
+        ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s%s%s%s", i ? ", " : "",
+                       strcmp(own, before) == 0 ? "" : own, strcmp(own, before) == 0 ? "" : " ", number);
+        ub_text_set(before, sizeof before, "%s", own);
     }
     ub_text_append(figure->ceiling_label, sizeof figure->ceiling_label, "%s", unit);
     if (!isfinite(figure->data_sheet))

@@ -16,6 +16,9 @@ void ub_caption_value(const struct ub_axis *axis, int64_t value, char *text, siz
 /* "stride  [elements]" */
 void ub_caption_x(const struct ub_axis *axis, char *text, size_t size);
 
+/* "in flight  [bytes]" */
+void ub_caption_x_metric(const char *name, const char *unit, char *text, size_t size);
+
 /* The label of one series: its value of each series axis. */
 void ub_caption_series(const struct ub_selection *selection, size_t series, char *text, size_t size);
 

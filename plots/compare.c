@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/engine/law.h"
 #include "plots/gnuplot.h"
 #include "plots/scale.h"
 #include "plots/script.h"
@@ -52,9 +53,10 @@ struct forest {
     char title[UB_LINE_BYTES], below[UB_LINE_BYTES];
 };
 
+/* No card is a billion times another; a scale with room for that shows nothing else. */
 static bool is_drawn(double ratio)
 {
-    return ratio > 0 && isfinite(ratio);
+    return ratio > 1e-9 && ratio < 1e9;
 }
 
 /* Two runs have their numbers and verdicts beside the points, more have a colour each. */
@@ -145,16 +147,11 @@ static void make_rows(struct forest *forest)
 
 /* ---- words -------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool has_several_sweeps(const struct ub_comparison *comparison, const struct ub_record_point *point)
 {
     for (size_t i = 0; i < comparison->point_count; i++)
-        if (same_text(ub_compared_first(comparison, i)->rule, point->rule) &&
-            !same_text(ub_compared_first(comparison, i)->sweep, point->sweep))
+        if (ub_same_text(ub_compared_first(comparison, i)->rule, point->rule) &&
+            !ub_same_text(ub_compared_first(comparison, i)->sweep, point->sweep))
             return true;
     return false;
 }
@@ -165,7 +162,7 @@ static void name_row(const struct forest *forest, size_t row, char *text, size_t
     const struct ub_comparison *comparison = forest->comparison;
     const struct ub_record_point *point = ub_compared_first(comparison, forest->rows[row].index);
     const char *label = forest->sweeps ? NULL : comparison->points[forest->rows[row].index].label;
-    const bool sweep = has_several_sweeps(comparison, point) && !same_text(point->sweep, "command");
+    const bool sweep = has_several_sweeps(comparison, point) && !ub_same_text(point->sweep, "command");
     char raw[900];
     snprintf(raw, sizeof raw, "%s%s%s%s%s", point->rule ? point->rule : "?", sweep ? " " : "",
              sweep && point->sweep ? point->sweep : "", label && *label ? ": " : "", label ? label : "");
@@ -196,7 +193,7 @@ static const char *most_changed(const struct ub_comparison *comparison, enum ub_
             continue;
         for (size_t k = 0; k < comparison->point_count; k++)
             same += comparison->points[k].contrasts[1].change == change &&
-                    same_text(ub_compared_first(comparison, k)->rule, rule);
+                    ub_same_text(ub_compared_first(comparison, k)->rule, rule);
         if (same > *count) {
             *count = same;
             most = rule;
@@ -218,12 +215,17 @@ static void title_changes(const struct forest *forest, char *title, size_t size)
             ub_text_append(title, size, ", %zu unsure", counts.changes[UB_CHANGE_UNSURE]);
         return;
     }
+    const char *word = slower ? "slower" : "faster";
+    if (changed > 1 && changed == forest->comparison->point_count) {
+        ub_text_set(title, size, "All %zu points are %s", changed, word);
+        return;
+    }
     size_t of_rule;
     char name[80];
     const char *rule = most_changed(forest->comparison, slower ? UB_CHANGE_SLOWER : UB_CHANGE_FASTER, &of_rule);
     ub_text_clean(rule, name, sizeof name);
     ub_text_set(title, size, "%zu of %zu points %s %s", changed, forest->comparison->point_count,
-                changed == 1 ? "is" : "are", slower ? "slower" : "faster");
+                changed == 1 ? "is" : "are", word);
     if (of_rule == changed)
         ub_text_append(title, size, ", all of %s", name);
     else
@@ -364,7 +366,7 @@ static bool make_forest(const struct ub_comparison *comparison, struct forest *o
     *out = (struct forest){.comparison = comparison};
     make_rows(out);
     if (out->row_count == 0)
-        return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point has a ratio");
+        return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point has a ratio between 1e-9 and 1e9");
     out->predicted = !comparison->one_card && comparison->measured;
     for (size_t row = 0; row < out->row_count; row++) {
         char name[300];
@@ -384,14 +386,6 @@ static bool make_forest(const struct ub_comparison *comparison, struct forest *o
 static size_t place_of(const struct forest *forest, size_t row)
 {
     return forest->row_count - row;
-}
-
-static void write_head(FILE *stream, const struct ub_term *term, const struct ub_plot_options *options, double width,
-                       double height, const char *output)
-{
-    fputs("# A chart of ubench. Run it with `gnuplot -d FILE`; -d keeps a personal ~/.gnuplot out.\nOUT = ", stream);
-    ub_text_quote(stream, output);
-    fprintf(stream, "\nTERM = '%s'; DARK = %d; W = %.0f; H = %.0f\n\n", term->terminal, options->dark, width, height);
 }
 
 /* Label of text from outside: `rest` gives alignment, font and colour. */
@@ -534,7 +528,7 @@ static bool write_picture(FILE *stream, const struct forest *forest, const struc
     const double height = ABOVE + forest->row_px * (double)forest->row_count + BELOW;
     const double left = EDGE + forest->names_px + 14, right = WIDTH - (is_pair(forest) ? WORDS : 0) - EDGE;
     char place[64];
-    write_head(stream, term, options, WIDTH, height, output);
+    ub_script_head(stream, term->terminal, options->dark, WIDTH, height, output);
     if (!ub_script_template(stream, "style.gp", err))
         return false;
     write_points(stream, forest);
@@ -564,7 +558,7 @@ static bool write_dumb(FILE *stream, const struct forest *forest, const struct u
     const struct ub_measure cells = {.cells = true};
     char title[UB_LINE_BYTES];
     size_t widest = 0;
-    write_head(stream, term, options, columns, (double)forest->row_count + DUMB_ABOVE, output);
+    ub_script_head(stream, term->terminal, options->dark, columns, (double)forest->row_count + DUMB_ABOVE, output);
     if (!ub_script_template(stream, "style.gp", err))
         return false;
     write_points(stream, forest);

@@ -6,7 +6,7 @@ set border 1; unset ytics; unset mxtics
 set xtics tc rgb c_fg font "".F(9.5)
 array COLOUR[11] = [c_mut, c_s1, c_s1, c_s5, c_s3, c_s1, c_s2, c_s4, c_s3, c_s5, c_s6]   # verdicts, then runs
 if (MARGIN > 0) {
-  set object rectangle from 1-MARGIN,graph 0 to 1+MARGIN,graph 1 fc rgb c_grid fs solid 0.7 noborder behind
+  set object rectangle from 1-MARGIN,graph 0 to 1+MARGIN,graph 1 fc rgb c_grid fs solid (DARK ? 1.0 : 0.7) noborder behind
 }
 set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb c_mut lw 1 back
 set bars 0.4

@@ -15,6 +15,7 @@ struct work {
     const struct ub_plot_options *options;
     struct ub_selection selection;
     struct ub_quantity quantity, panel;
+    const char *x_metric; /* of the chart, where it decides on the place along x; else NULL */
     struct ub_gpu gpu;
     struct ub_figure *figure;
     int64_t *values; /* what each word stands for; NULL: x is numeric */
@@ -81,9 +82,20 @@ static bool make_words(struct work *work, struct ub_error *err)
     return true;
 }
 
-/* Place of a value of x on the axis: itself, or its number among the words. */
-static double place_of(const struct work *work, int64_t value)
+static double metric_of_point(const struct work *work, const struct ub_point *point, const char *key)
 {
+    struct ub_prediction prediction;
+    ub_predict(work->selection.micro, &work->gpu, &work->record->constants, point, &prediction);
+    return ub_metric_of_prediction(&prediction, key);
+}
+
+/* Place of a point along x: the value of its axis, or the number of that among the words,
+ * or the metric that the chart has in its place. */
+static double place_of(const struct work *work, const struct ub_point *point)
+{
+    const int64_t value = point->values[work->selection.x];
+    if (work->x_metric)
+        return metric_of_point(work, point, work->x_metric);
     for (size_t i = 0; work->values && i < work->figure->word_count; i++)
         if (work->values[i] == value)
             return (double)i;
@@ -108,10 +120,11 @@ static bool make_dots(struct work *work, struct ub_error *err)
             series->dots = calloc(work->selection.count, sizeof *series->dots);
         if (!series->dots)
             return out_of_memory(err);
-        const double x = place_of(work, selected->x);
+        const double x = place_of(work, &selected->values);
         const double y = ub_quantity_of_point(&work->quantity, figure->source, selected->record);
-        if (selected->record->status != UB_POINT_OK || !isfinite(y)) {
-            figure->lost[figure->lost_count++] = x;
+        if (selected->record->status != UB_POINT_OK || !isfinite(y) || !isfinite(x)) {
+            if (isfinite(x))
+                figure->lost[figure->lost_count++] = x;
             continue;
         }
         struct ub_dot *dot = &series->dots[series->dot_count++];
@@ -189,7 +202,7 @@ static bool make_law(struct work *work, struct ub_error *err)
         for (size_t i = 0; i < count && ok; i++) {
             struct ub_point point = work->selection.series[s];
             point.values[work->selection.x] = values[i];
-            series->law[series->law_count++] = law_at(work, &point, place_of(work, values[i]), series);
+            series->law[series->law_count++] = law_at(work, &point, place_of(work, &point), series);
         }
     }
     free(values);
@@ -321,6 +334,26 @@ static void drop_empty_series(struct ub_selection *selection)
     selection->series_count = kept;
 }
 
+/* What the rule marks along x, as far as points reach. */
+static void make_marks(struct work *work)
+{
+    struct ub_figure *figure = work->figure;
+    const struct ub_selection *selection = &work->selection;
+    struct ub_mark marks[UB_MAX_MARKS];
+    if (!selection->micro->chart.marks || figure->words)
+        return;
+    const size_t count = selection->micro->chart.marks(&work->gpu, &selection->series[0], (size_t)selection->x, marks);
+    for (size_t i = 0; i < count; i++) {
+        bool below = false, above = false;
+        for (size_t p = 0; p < selection->count; p++) {
+            below = below || (double)selection->points[p].x <= marks[i].at;
+            above = above || (double)selection->points[p].x >= marks[i].at;
+        }
+        if (below && above)
+            figure->marks[figure->mark_count++] = marks[i];
+    }
+}
+
 static bool draws_anything(const struct ub_figure *figure)
 {
     for (size_t s = 0; s < figure->series_count; s++) {
@@ -333,11 +366,24 @@ static bool draws_anything(const struct ub_figure *figure)
     return false;
 }
 
+static bool any_has(const struct work *work, const char *metric)
+{
+    for (size_t i = 0; i < work->selection.count; i++) {
+        const struct ub_record_metric *found = ub_point_metric(work->selection.points[i].record, metric);
+        if (found && isfinite(found->value))
+            return true;
+    }
+    return false;
+}
+
 static bool choose_quantities(struct work *work, struct ub_error *err)
 {
     const struct ub_micro *micro = work->selection.micro;
-    const char *panel = micro->chart.panel_metric;
-    if (!ub_quantity_find(work->record, micro, work->options->y, &work->quantity, err))
+    const struct ub_chart *chart = &micro->chart;
+    const char *panel = chart->panel_metric, *wanted = work->options->y;
+    if (!wanted && chart->other_metric && !any_has(work, chart->metric) && any_has(work, chart->other_metric))
+        wanted = chart->other_metric;
+    if (!ub_quantity_find(work->record, micro, wanted, &work->quantity, err))
         return false;
     const bool wants_panel =
         panel && work->quantity.kind != UB_QUANTITY_COUNTER && strcmp(work->quantity.key, panel) != 0;
@@ -345,14 +391,29 @@ static bool choose_quantities(struct work *work, struct ub_error *err)
     return true;
 }
 
+/* The unit of the metric along x, as the first point says that has it. */
+static const char *unit_along_x(const struct work *work)
+{
+    for (size_t i = 0; i < work->selection.count; i++) {
+        const struct ub_record_metric *found = ub_point_metric(work->selection.points[i].record, work->x_metric);
+        if (found && found->unit)
+            return found->unit;
+    }
+    return "";
+}
+
 static bool fill(struct work *work, struct ub_error *err)
 {
     struct ub_figure *figure = work->figure;
     const struct ub_axis *axis = &work->selection.micro->axes[work->selection.x];
+    const struct ub_chart *chart = &work->selection.micro->chart;
     make_series(work);
     figure->words = draws_words(&work->selection, work->options);
+    if (!figure->words && chart->x_metric && strcmp(chart->x_axis, axis->name) == 0)
+        work->x_metric = chart->x_metric;
     if ((figure->words && !make_words(work, err)) || !make_dots(work, err) || !make_law(work, err))
         return false;
+    make_marks(work);
     ub_caption_lost(work->record, &work->selection, &work->quantity, figure);
     char key[160];
     ub_text_clean(work->quantity.key, key, sizeof key);
@@ -360,7 +421,8 @@ static bool fill(struct work *work, struct ub_error *err)
         return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point of %s has a value of %s; %s",
                        work->selection.micro->name, key,
                        figure->note_count ? figure->notes[0] + strlen("× ") : "the record says no reason");
-    figure->bytes_x = axis->unit && strcmp(axis->unit, "byte") == 0;
+    const char *unit = work->x_metric ? unit_along_x(work) : axis->unit;
+    figure->bytes_x = unit && strcmp(unit, "byte") == 0;
     find_ceilings(work);
     ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
     ub_figure_scale(figure, work->quantity.scale);
@@ -368,6 +430,8 @@ static bool fill(struct work *work, struct ub_error *err)
     figure->share_y = work->quantity.scale == 100 && strcmp(work->quantity.unit, "1") == 0;
     figure->has_second = figure->series_count == 1 && !figure->words && second_differs(figure);
     ub_caption_figure(work->record, work->options, &work->selection, &work->quantity, figure);
+    if (work->x_metric)
+        ub_caption_x_metric(chart->x_label, unit, figure->x_label, sizeof figure->x_label);
     if (figure->ceiling_count > 0)
         ub_caption_ceiling(work->record, &work->quantity, figure);
     return true;

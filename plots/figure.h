@@ -58,6 +58,8 @@ struct ub_figure {
     double data_sheet; /* NaN: none */
     size_t series_count;
     struct ub_series series[UB_CHART_SERIES];
+    size_t mark_count; /* upright lines, each within the range of x */
+    struct ub_mark marks[UB_MAX_MARKS];
     size_t lost_count; /* points that failed, in x */
     double *lost;
 };

@@ -135,11 +135,18 @@ static struct range x_range(const struct ub_figure *figure)
     return range;
 }
 
+/* A stair: a fifth more or less within a twentieth of x. */
+static bool is_jump(const struct ub_law_spot *before, const struct ub_law_spot *after, double from, double to)
+{
+    return fabs(log(to / from)) > log(1.2) && fabs(log(after->x / before->x)) < log(1.05);
+}
+
 /* A law that looks like a power of x: it only rises or only falls (1 % of noise apart),
- * and by at least a factor of two. On log axes it is then a straight line with knees. */
+ * without stairs, and by at least a factor of two. On log axes it is then a straight line
+ * with knees. */
 static bool is_power_like(const struct ub_series *series, bool panel)
 {
-    bool rises = true, falls = true;
+    bool rises = true, falls = true, jumps = false;
     struct range range = empty_range();
     double last = NAN;
     for (size_t i = 0; i < series->law_count; i++) {
@@ -148,10 +155,11 @@ static bool is_power_like(const struct ub_series *series, bool panel)
             continue;
         rises = rises && !(value < last * 0.99);
         falls = falls && !(value > last * 1.01);
+        jumps = jumps || (i > 0 && is_jump(&series->law[i - 1], &series->law[i], last, value));
         widen(&range, value);
         last = value;
     }
-    return (rises || falls) && range.min > 0 && range.max >= 2 * range.min;
+    return (rises || falls) && !jumps && range.min > 0 && range.max >= 2 * range.min;
 }
 
 /* Points that double from one to the next ask for a log axis whatever the law. */
@@ -518,6 +526,35 @@ static void block_lost(struct ub_place *place, const struct ub_layout *out, cons
         ub_place_box(place, px_x(out, figure->lost[i]) - 6, bottom - 14, 12, 14);
 }
 
+static struct ub_path mark_line(const struct ub_layout *out, double at, struct ub_spot line[2])
+{
+    line[0] = (struct ub_spot){px_x(out, at), out->main.top};
+    line[1] = (struct ub_spot){px_x(out, at), out->main.top + out->main.height};
+    return (struct ub_path){.joined = true, .count = 2, .spots = line};
+}
+
+/* The name of a mark stands upright beside its line. */
+static void put_marks(struct ub_layout *out, struct ub_place *place, const struct ub_figure *figure)
+{
+    struct ub_spot line[2], corner;
+    for (size_t i = 0; i < figure->mark_count; i++) {
+        mark_line(out, figure->marks[i].at, line);
+        ub_place_line(place, line[0], line[1]);
+    }
+    for (size_t i = 0; i < figure->mark_count; i++) {
+        const struct ub_path path = mark_line(out, figure->marks[i].at, line);
+        const double height = ub_text_width(figure->marks[i].label, fonts[UB_FONT_SMALL]),
+                     width = fonts[UB_FONT_SMALL].size_px * 1.2;
+        if (!ub_place_near(place, width, height, REACH, &path, 0, NULL, &corner))
+            continue;
+        struct ub_label *label = add_label(out, UB_FONT_SMALL, UB_CENTRE, "c_mut", corner.x + width / 2,
+                                           corner.y + height / 2, figure->marks[i].label);
+        if (label)
+            label->upright = true;
+        ub_place_box(place, corner.x - 2, corner.y - 4, width + 4, height + 8);
+    }
+}
+
 /* Labels of the only series: measured, law, second curve, gap. */
 static void label_curves(struct ub_layout *out, struct ub_place *place, const struct ub_figure *figure,
                          struct trace *law, struct trace *second, struct trace *dots, struct key_row *row)
@@ -631,6 +668,7 @@ static bool label_main(struct ub_layout *out, const struct ub_figure *figure, st
         block_ceilings(&place, out, figure);
         put_ceiling(out, &place, figure);
     }
+    put_marks(out, &place, figure);
     if (figure->series_count == 1)
         label_curves(out, &place, figure, &traces->law[0], &traces->second, &traces->dots[0], row);
     else

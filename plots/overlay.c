@@ -253,6 +253,7 @@ static void begin_with(struct ub_figure *out, const struct ub_figure *first)
     out->data_sheet = NAN;
     out->has_share = out->has_second = out->has_ci = false;
     out->of_runs = true;
+    out->mark_count = 0; /* each GPU has its own */
     *out->ceiling_label = 0;
 }
 

@@ -69,6 +69,11 @@ bool ub_quantity_find(const struct ub_record *record, const struct ub_micro *mic
             out->name = chart->metric_label;
             out->scale = chart->metric_scale;
         }
+        if (chart->other_metric && strcmp(key, chart->other_metric) == 0) {
+            out->is_main = true;
+            out->name = chart->other_label;
+            out->scale = chart->other_scale;
+        }
         if (chart->panel_metric && strcmp(key, chart->panel_metric) == 0) {
             out->name = chart->panel_label;
             out->scale = 1;
@@ -177,7 +182,8 @@ static double metric_at_time(const struct ub_quantity *quantity, const struct ub
                              .point = values,
                              .time_ns = time_ns,
                              .counter_keys = keys,
-                             .counter_values = counts};
+                             .counter_values = counts,
+                             .time = &point->time};
     for (size_t i = 0; i < point->counter_count && facts.counter_count < UB_MAX_COUNTERS; i++)
         if (point->counters[i].has_measured) {
             keys[facts.counter_count] = point->counters[i].key;

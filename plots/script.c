@@ -204,6 +204,14 @@ static void write_levels(FILE *stream, const char *name, const char *count_name,
     fprintf(stream, "%sEOD\n%s = %zu\n", count ? "" : "0 0\n", count_name, count);
 }
 
+static void write_marks(FILE *stream, const struct ub_figure *figure)
+{
+    fputs("$mark << EOD\n", stream);
+    for (size_t i = 0; i < figure->mark_count; i++)
+        fprintf(stream, "%.9g\n", figure->marks[i].at);
+    fprintf(stream, "%sEOD\nN_MARK = %d\n", figure->mark_count ? "" : "0\n", figure->mark_count > 0);
+}
+
 static void write_lost(FILE *stream, const struct ub_figure *figure)
 {
     fputs("$lost << EOD\n", stream);
@@ -230,6 +238,7 @@ static void write_blocks(FILE *stream, const struct ub_figure *figure, const str
         write_block(stream, figure, &rows[i].block, rows[i].wanted);
     write_levels(stream, "$ceiling", "N_CEILING", layout, figure->ceilings, figure->ceiling_count);
     write_levels(stream, "$sheet", "N_SHEET", layout, &figure->data_sheet, isfinite(figure->data_sheet));
+    write_marks(stream, figure);
     write_lost(stream, figure);
 }
 
@@ -298,7 +307,7 @@ static void write_key(FILE *stream, const struct ub_figure *figure, const struct
 
 /* ---- the script -------------------------------------------------------------- */
 
-static void write_head(FILE *stream, const char *terminal, bool dark, double width, double height, const char *output)
+void ub_script_head(FILE *stream, const char *terminal, bool dark, double width, double height, const char *output)
 {
     fputs("# A chart of ubench. Run it with `gnuplot -d FILE`; -d keeps a personal ~/.gnuplot out.\nOUT = ", stream);
     ub_text_quote(stream, output);
@@ -342,7 +351,7 @@ static void write_x_ticks(FILE *stream, const struct ub_layout *layout, bool lab
 bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, const char *terminal,
                      bool dark, const char *output, struct ub_error *err)
 {
-    write_head(stream, terminal, dark, layout->width, layout->height, output);
+    ub_script_head(stream, terminal, dark, layout->width, layout->height, output);
     if (!ub_script_template(stream, "style.gp", err))
         return false;
     fputs("\n# This chart: its data, its frame, its labels.\n", stream);

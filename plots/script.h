@@ -12,6 +12,9 @@
 /* Writes one of the embedded templates. */
 bool ub_script_template(FILE *stream, const char *name, struct ub_error *err);
 
+/* How every script begins: what it is, the variables of style.gp. */
+void ub_script_head(FILE *stream, const char *terminal, bool dark, double width, double height, const char *output);
+
 /* `terminal`: gnuplot's name. `output` must not begin with '|'. */
 bool ub_script_write(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, const char *terminal,
                      bool dark, const char *output, struct ub_error *err);

@@ -8,6 +8,7 @@ if (Y_LOG) { set logscale y 2 }
 if (HAS_SHARE) { set border 11; set y2range [S_LO:S_HI]; if (Y_LOG) { set logscale y2 2 } }
 if (WORDS) { unset grid; set grid ytics lc rgb c_grid lw 1 lt 1 back }
 plot for [i=1:N_GAP] $gap u 1:2:3 w filledcurves lc rgb c_law t "gap", \
+     for [i=1:N_MARK] $mark u 1:(Y_LO):(0):(Y_HI-Y_LO) w vectors nohead lw 1 lc rgb c_mut dt (2,3) t "mark", \
      for [i=1:N_SHEET] $sheet u 1:2 w l lc rgb c_mut lw 1 dt (3,3) t "data sheet", \
      for [i=1:N_CEILING] $ceiling index (i-1) u 1:2 w l lc rgb c_mut lw 1 dt (8,5) t "ceiling", \
      for [i=1:N_SECOND] $second u 1:2 w l lc rgb c_second lw 1.6 dt (8,5) t "second curve", \

@@ -333,7 +333,7 @@ static void the_h200_has_measured_ceilings(void **state)
     (void)state;
     struct ub_constants constants = {.count = 7}; /* what was there is replaced */
     ub_gpu_constants(ub_gpu_find("h200"), &constants);
-    assert_int_equal(constants.count, 11);
+    assert_int_equal(constants.count, 18);
     close_to(&constants, "dram_load_ceiling", 4.68e12);
     close_to(&constants, "dram_store_ceiling", 4.69e12);
     close_to(&constants, "dram_copy_ceiling", 4.27e12);
@@ -344,6 +344,13 @@ static void the_h200_has_measured_ceilings(void **state)
     close_to(&constants, "fma_step_ns", 4.22 / 1.98);
     close_to(&constants, "select_step_ns", 6.84 / 1.98);
     close_to(&constants, "constant_step_ns", 34 / 1.98);
+    close_to(&constants, "carveout_hit_ns", 46.6 / 1.98);
+    close_to(&constants, "carveout_miss_ns", 301 / 1.98);
+    close_to(&constants, "l1_latency_cycles", 32);
+    close_to(&constants, "l2_latency_ns", 141.5);
+    close_to(&constants, "l2_crossing_ns", 89);
+    close_to(&constants, "dram_latency_ns", 335);
+    close_to(&constants, "shared_latency_cycles", 23);
     const struct ub_constant *load = ub_constant_find(&constants, "dram_load_ceiling");
     assert_non_null(strstr(load->origin, "measured on an H200 by ubench"));
     assert_true(fabs(load->lo / load->value - 0.983) < 1e-3 && fabs(load->hi / load->value - 1.011) < 1e-3);
@@ -364,6 +371,20 @@ static void other_cards_take_published_shares(void **state)
     close_to(&constants, "dram_load_ceiling", 0.92 * 935.8e9);
     close_to(&constants, "dram_copy_ceiling", 0.88 * 935.8e9);
     assert_null(ub_constant_find(&constants, "l2_load_ceiling"));
+    close_to(&constants, "l1_latency_cycles", 34);
+    assert_null(ub_constant_find(&constants, "l2_crossing_ns")); /* in one piece */
+}
+
+static void l2_is_in_halves_on_large_dies_only(void **state)
+{
+    (void)state;
+    static const char *const halved[] = {"a100", "a100-40", "h100", "h100-pcie", "h200", "gh200", "b200"};
+    size_t found = 0;
+    for (size_t i = 0; i < ub_gpu_count(); i++)
+        found += ub_gpu_has_l2_halves(ub_gpu_at(i));
+    assert_int_equal(found, sizeof halved / sizeof halved[0]);
+    for (size_t i = 0; i < found; i++)
+        assert_true(ub_gpu_has_l2_halves(ub_gpu_find(halved[i])));
 }
 
 static void a_foreign_card_takes_a_share_of_its_pin_rate(void **state)
@@ -391,7 +412,7 @@ static void unknown_values_are_absent(void **state)
     struct ub_gpu gpu;
     ub_gpu_from_attributes(&nothing, &gpu);
     ub_gpu_constants(&gpu, &constants);
-    assert_int_equal(constants.count, 2); /* what other cards have */
+    assert_int_equal(constants.count, 6); /* what other cards have */
     assert_string_equal(constants.items[0].name, "launch_floor_ns");
     assert_string_equal(constants.items[1].name, "load_wait_ns");
 }
@@ -433,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_name_alone_does_not_make_a_card),
         cmocka_unit_test(the_h200_has_measured_ceilings),
         cmocka_unit_test(other_cards_take_published_shares),
+        cmocka_unit_test(l2_is_in_halves_on_large_dies_only),
         cmocka_unit_test(a_foreign_card_takes_a_share_of_its_pin_rate),
         cmocka_unit_test(unknown_values_are_absent),
         cmocka_unit_test(every_constant_has_interval_and_origin),

@@ -106,6 +106,27 @@ static const struct ub_micro steps = {.name = "steps",
                                       .law = steps_law,
                                       .metrics = steps_metrics};
 
+/* The same, of which the law knows one machine code. */
+static void coded_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
+                      struct ub_law *out)
+{
+    steps_law(gpu, constants, point, out);
+    out->has_code = true;
+    out->code_registers = 40;
+    out->code_local_bytes = 16;
+}
+
+static const struct ub_micro coded = {.name = "coded",
+                                      .rule = "As steps.",
+                                      .axis_count = AXES,
+                                      .axes = axes,
+                                      .counter_count = COUNT(counters),
+                                      .counters = counters,
+                                      .metric_count = COUNT(metric_keys),
+                                      .metric_keys = metric_keys,
+                                      .law = coded_law,
+                                      .metrics = steps_metrics};
+
 const struct ub_entry ub_entries[] = {{&steps, NULL}};
 const size_t ub_entry_count = COUNT(ub_entries);
 
@@ -847,6 +868,42 @@ static void points_that_did_not_run_pass(void **state)
     ub_record_free(&record);
 }
 
+/* The law of a rule may know the machine code of one kernel only. */
+static void other_machine_code_is_not_judged(void **state)
+{
+    static const struct {
+        bool has_code, has_static;
+        int registers, local_bytes;
+        bool judged;
+    } rows[] = {
+        {true, true, 40, 16, true}, {true, true, 41, 16, false}, {true, true, 40, 24, false},
+        {true, false, 0, 0, true},  {false, true, 41, 24, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record = {.source = UB_MEASURED};
+        ub_device_info_init(&record.device);
+        ub_set_string(&record.device.slug, "h200");
+        ub_constant_set(&record.constants, "ceiling", 4.7e12, 4.6e12, 4.8e12, "B/s", "made up");
+        const struct ub_point values = {{[STRIDE] = 2}};
+        const struct ub_micro *rule = rows[i].has_code ? &coded : &steps;
+        struct ub_record_point *point = ub_record_add_point(&record);
+        assert_non_null(point);
+        point->has_static = rows[i].has_static;
+        point->static_.registers = rows[i].registers;
+        point->static_.local_bytes = rows[i].local_bytes;
+        const struct ub_gpu *gpu = ub_gpu_find("h200");
+        ub_law_apply(rule, gpu, &record.constants, &values, point);
+        const struct ub_record_counter *sass = ub_point_counter(point, "warp_instructions");
+        assert_int_equal(sass->has_predicted, rows[i].judged);
+        assert_int_equal(sass->reason == NULL, rows[i].judged);
+        assert_true(ub_point_counter(point, "global_load_sectors")->has_predicted);
+        assert_int_equal(isnan(point->time_tolerance), !rows[i].judged);
+        assert_int_equal(point->note == NULL, rows[i].judged);
+        ub_record_free(&record);
+    }
+}
+
 static void code_compiled_at_load_time_proves_less(void **state)
 {
     (void)state;
@@ -864,6 +921,24 @@ static void code_compiled_at_load_time_proves_less(void **state)
     ub_record_free(&record);
 }
 
+/* The clock of a fact is that of its samples; without one it is the constant. */
+static void facts_know_their_clock(void **state)
+{
+    (void)state;
+    struct ub_constants constants = {0};
+    struct ub_sample samples[] = {{.clock_mhz = 1900}, {.clock_mhz = NAN}, {.clock_mhz = 2000}};
+    struct ub_time time = {.n = 3, .samples = samples};
+    struct ub_facts facts = {.constants = &constants, .time = &time};
+    ub_constant_set(&constants, "clock_mhz", 1500, 1500, 1500, "MHz", "a table");
+    assert_true(ub_fact_clock_mhz(&facts) == 1950);
+    time.samples = NULL; /* left out of a record */
+    assert_true(ub_fact_clock_mhz(&facts) == 1500);
+    facts.time = NULL;
+    assert_true(ub_fact_clock_mhz(&facts) == 1500);
+    constants.count = 0;
+    assert_true(isnan(ub_fact_clock_mhz(&facts)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -873,6 +948,7 @@ int main(void)
         cmocka_unit_test(time_verdict_follows_the_tolerance),
         cmocka_unit_test(estimates_outside_are_warnings),
         cmocka_unit_test(predicted_records_judge_nothing),
+        cmocka_unit_test(facts_know_their_clock),
         cmocka_unit_test(points_come_back),
         cmocka_unit_test(every_card_of_the_table_comes_back),
         cmocka_unit_test(sound_records_pass),
@@ -883,6 +959,7 @@ int main(void)
         cmocka_unit_test(what_this_build_lacks_is_untestable),
         cmocka_unit_test(deviations_are_facts_not_problems),
         cmocka_unit_test(points_that_did_not_run_pass),
+        cmocka_unit_test(other_machine_code_is_not_judged),
         cmocka_unit_test(code_compiled_at_load_time_proves_less),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

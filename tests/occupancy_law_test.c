@@ -115,8 +115,8 @@ static void contradictions_are_said(void **state)
         const char *axes, *reason;
     } rows[] = {
         {"resident=2 shared=1024", "needs shared=0"},
-        {"resident=17 block=128", "an SM cannot hold so many"},
-        {"resident=8 registers=64 block=512", "an SM cannot hold so many"},
+        {"resident=17 block=128", "an SM hold just so many"},
+        {"resident=8 registers=64 block=512", "an SM hold just so many"},
         {"block=48", "a multiple of 32"},
         {"optin=no ilp=2", "optin=no needs"},
         {"optin=no resident=2", "needs optin=yes"},

@@ -168,7 +168,20 @@ static const struct ub_micro strided = {
     .metrics = strided_metrics,
 };
 
-/* A rule whose chart has one panel, no ceiling and no second curve. */
+/* Two capacities, of which the second lies beyond all points. */
+static size_t plain_marks(const struct ub_gpu *gpu, const struct ub_point *point, size_t axis,
+                          struct ub_mark marks[UB_MAX_MARKS])
+{
+    (void)gpu;
+    (void)point;
+    if (axis != STRIDE)
+        return 0;
+    marks[0] = (struct ub_mark){12, "a capacity of 12"};
+    marks[1] = (struct ub_mark){2000, "a far capacity"};
+    return 2;
+}
+
+/* A rule whose chart has one panel, no ceiling and no second curve, but capacities. */
 static const struct ub_micro plain = {
     .name = "plain",
     .rule = "As strided, with a smaller chart.",
@@ -178,13 +191,74 @@ static const struct ub_micro plain = {
     .counters = counter_keys,
     .metric_count = 3,
     .metric_keys = metric_keys,
-    .chart = {.metric = "useful_bandwidth", .metric_label = "useful bandwidth  [GB/s]", .metric_scale = 1e-9},
+    .chart = {.metric = "useful_bandwidth",
+              .metric_label = "useful bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .marks = plain_marks},
     .timer = strided_timer,
     .law = strided_law,
     .metrics = strided_metrics,
 };
 
-const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}};
+/* Twice as long from each 24th stride on to the next. */
+static void stairs_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
+                       struct ub_law *out)
+{
+    strided_law(gpu, constants, point, out);
+    out->time_ns = 3000 * exp2((double)(point->values[STRIDE] / 24));
+}
+
+static const struct ub_micro stairs = {
+    .name = "stairs",
+    .rule = "As strided, in steps.",
+    .axis_count = AXES,
+    .axes = axes,
+    .counter_count = 2,
+    .counters = counter_keys,
+    .metric_count = 3,
+    .metric_keys = metric_keys,
+    .chart = {.metric = "useful_bandwidth", .metric_label = "useful bandwidth  [GB/s]", .metric_scale = 1e-9},
+    .timer = strided_timer,
+    .law = stairs_law,
+    .metrics = strided_metrics,
+};
+
+/* A rule whose points stand where their metric says, and which has a second quantity
+ * where its points do other work (op=copy). */
+static const char *const folded_keys[] = {"bandwidth", "rate", "in_flight"};
+
+static void folded_metrics(const struct ub_facts *facts, struct ub_metrics *out)
+{
+    const int64_t *v = facts->point->values;
+    const double per_second = ACCESSES / facts->time_ns * 1e9;
+    out->count = 0;
+    ub_metric_add(out, folded_keys[0], "B/s", v[OP] == 2 ? NAN : per_second * (double)v[BYTES]);
+    ub_metric_add(out, folded_keys[1], "access/s", v[OP] == 2 ? per_second : NAN);
+    ub_metric_add(out, folded_keys[2], "byte", 1024.0 * (double)(v[STRIDE] * v[BYTES]));
+}
+
+static const struct ub_micro folded = {
+    .name = "folded",
+    .rule = "Width and distance count alike.",
+    .axis_count = AXES,
+    .axes = axes,
+    .metric_count = 3,
+    .metric_keys = folded_keys,
+    .chart = {.metric = "bandwidth",
+              .metric_label = "bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .other_metric = "rate",
+              .other_label = "accesses  [10⁶/s]",
+              .other_scale = 1e-6,
+              .x_axis = "stride",
+              .x_metric = "in_flight",
+              .x_label = "in flight"},
+    .timer = strided_timer,
+    .law = strided_law,
+    .metrics = folded_metrics,
+};
+
+const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&stairs, NULL}, {&folded, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -461,6 +535,17 @@ static void make_auto(struct ub_record *record)
     add_point(record, &strided, "size", &point, 0.03);
 }
 
+/* Sizes on a linear axis. */
+static void make_sizes(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t kib = 64; kib <= 160; kib += 8) {
+        struct ub_point point = initial_point();
+        point.values[SIZE] = kib << 10;
+        add_point(record, &strided, "size", &point, 0.03);
+    }
+}
+
 /* ---- variants ------------------------------------------------------------------ */
 
 static const struct ub_axis_option bytes_4_copy[] = {{"bytes", "4", false}, {"op", "copy", false}};
@@ -508,11 +593,12 @@ static const struct variant variants[] = {
      {"timeout: no answer within 10 s  (stride 12, 13)", "failed: CUDA error 700", "skipped: the footprint of 96 GiB"}},
     {"all-lost", make_all_lost, {0}, 0, {"failed: CUDA error 2: out of memory", "and 26 more"}},
     {"no-counters", make_no_counters, {0}, 32, {"the lower panel shows the law alone: no counters"}},
-    {"plain", make_plain, {0}, 32, {"Plain: useful bandwidth over stride"}},
+    {"plain", make_plain, {0}, 32, {"Plain: useful bandwidth over stride", "a capacity of 12"}},
     {"4096", make_4096, {0}, 4096, {"stride  [elements]"}},
     {"hostile", make_hostile, {0}, 27, {"`touch hacked` $(touch hacked)"}},
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
     {"auto", make_auto, {0}, 19, {"auto"}},
+    {"sizes", make_sizes, {0}, 13, {"80 Ki", "160 Ki"}},
     {"counter", make_stride, {.y = "global_load_sectors"}, 32, {"Strided: global load sectors over stride"}},
     {"time", make_bytes_series, {.y = "time", .series = "bytes"}, 96, {"time  [µs]"}},
 };
@@ -782,6 +868,27 @@ static void test_scripts(void **state)
         }
 }
 
+/* A law in stairs is drawn on linear axes, however far it rises; the same law without
+ * stairs is not. */
+static void test_stairs(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct ub_micro *micro;
+        const char *x, *y;
+    } rows[] = {{&stairs, "X_LOG = 0;", "Y_LOG = 0\n"}, {&strided, "X_LOG = 1;", "Y_LOG = 1\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        init_record(&record, UB_MEASURED);
+        add_strides(&record, rows[i].micro, 64, initial_point(), 0.001);
+        char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+        assert_non_null(strstr(script, rows[i].x));
+        assert_non_null(strstr(script, rows[i].y));
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
 /* The law is a function of the record's constants: a ceiling half as high halves it. */
 static void test_law_follows_constants(void **state)
 {
@@ -819,6 +926,74 @@ static void test_one_sweep_only(void **state)
     char *script = script_of(&record, &(struct ub_plot_options){.x = "offset"}, "chart.svg");
     assert_int_equal(rows_of(script, "$dots"), 8);
     free(script);
+    ub_record_free(&record);
+}
+
+/* Points stand at a metric of theirs: series that it makes alike share their places. */
+static void test_place_by_metric(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    init_record(&record, UB_MEASURED);
+    for (int64_t bytes = 4; bytes <= 8; bytes += 4)
+        for (int64_t stride = 1; stride <= 64; stride *= 2) {
+            struct ub_point point = initial_point();
+            point.values[STRIDE] = stride;
+            point.values[BYTES] = bytes;
+            add_point(&record, &folded, "stride", &point, 0.001);
+        }
+    char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    const char *dots = strstr(script, "$dots << EOD\n"), *law = strstr(script, "$law << EOD\n");
+    const char *second = strstr(dots, "\n\n") + 3;
+    assert_int_equal(rows_of(script, "$dots"), 14);
+    assert_true(strtod(strchr(dots, '\n') + 1, NULL) == 4096);
+    assert_true(strtod(second, NULL) == 8192); /* 8 bytes at stride 1: as 4 bytes at stride 2 */
+    assert_true(strtod(strchr(law, '\n') + 1, NULL) == 4096);
+    assert_non_null(strstr(script, "in flight  [bytes]"));
+    assert_non_null(strstr(script, "4 Ki"));
+    assert_null(strstr(script, "stride  [elements]"));
+    free(script);
+    ub_record_free(&record);
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    make_plain(&record);
+    char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_non_null(strstr(script, "$mark << EOD\n12\nEOD\nN_MARK = 1\n"));
+    assert_non_null(strstr(script, "'a capacity of 12'"));
+    assert_null(strstr(script, "far"));
+    free(script);
+    ub_record_free(&record);
+    make_stride(&record); /* a rule that marks nothing */
+    script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_non_null(strstr(script, "N_MARK = 0\n"));
+    free(script);
+    ub_record_free(&record);
+}
+
+static void test_other_metric(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    init_record(&record, UB_MEASURED);
+    for (int64_t op = 0; op <= 2; op += 2)
+        for (int64_t stride = 1; stride <= 8; stride++) {
+            struct ub_point point = initial_point();
+            point.values[STRIDE] = stride;
+            point.values[OP] = op;
+            add_point(&record, &folded, op ? "copies" : "loads", &point, 0.001);
+        }
+    char *loads = script_of(&record, &(struct ub_plot_options){.sweep = "loads"}, "chart.svg");
+    char *copies = script_of(&record, &(struct ub_plot_options){.sweep = "copies"}, "chart.svg");
+    assert_non_null(strstr(loads, "bandwidth  [GB/s]"));
+    assert_null(strstr(loads, "accesses"));
+    assert_non_null(strstr(copies, "accesses  [10⁶/s]"));
+    assert_int_equal(rows_of(copies, "$dots"), 8);
+    free(loads);
+    free(copies);
     ub_record_free(&record);
 }
 
@@ -870,7 +1045,7 @@ static void test_mistakes(void **state)
         enum ub_status status;
         const char *parts[3];
     } rows[] = {
-        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain"}},
+        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, folded"}},
         {{.rule = "plain"}, "a.svg", UB_USAGE, {"no points", "plain"}},
         {{.sweep = "ofset"}, "a.svg", UB_USAGE, {"--sweep ofset", "stride"}},
         {{.x = "strid"}, "a.svg", UB_USAGE, {"--x strid", "stride, offset, bytes, op, pattern, block, size"}},
@@ -1220,8 +1395,12 @@ int main(void)
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_stairs),
         cmocka_unit_test(test_law_follows_constants),
         cmocka_unit_test(test_one_sweep_only),
+        cmocka_unit_test(test_place_by_metric),
+        cmocka_unit_test(test_other_metric),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_mistakes),

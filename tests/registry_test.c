@@ -116,6 +116,14 @@ FAULT(chart_metric, rule->micro.chart.metric = "bandwidth")
 FAULT(chart_no_metric, rule->micro.chart.metric = NULL)
 FAULT(chart_no_label, rule->micro.chart.metric_label = "")
 FAULT(chart_no_scale, rule->micro.chart.metric_scale = 0)
+FAULT(chart_other,
+      (rule->micro.chart.other_metric = "x", rule->micro.chart.other_label = "x", rule->micro.chart.other_scale = 1))
+FAULT(chart_other_label, rule->micro.chart.other_metric = "useful_bandwidth")
+FAULT(chart_x_metric,
+      (rule->micro.chart.x_metric = "x", rule->micro.chart.x_label = "x", rule->micro.chart.x_axis = "stride"))
+FAULT(chart_x_axis, (rule->micro.chart.x_metric = "useful_bandwidth", rule->micro.chart.x_label = "x",
+                     rule->micro.chart.x_axis = "bytes"))
+FAULT(chart_x_label, rule->micro.chart.x_metric = "useful_bandwidth")
 FAULT(chart_share, rule->micro.chart.share_metric = "useful_bandwidth")
 FAULT(chart_share_key, (rule->micro.chart.share_metric = "x", rule->micro.chart.share_label = "x"))
 FAULT(chart_panel, rule->micro.chart.panel_metric = "x")
@@ -195,6 +203,11 @@ static const struct {
     {chart_no_metric, "chart.metric: '' is none of the rule's metrics"},
     {chart_no_label, "chart.metric_label is missing"},
     {chart_no_scale, "chart.metric_scale is missing"},
+    {chart_other, "chart.other_metric: 'x' is none of the rule's metrics"},
+    {chart_other_label, "chart.other_label is missing"},
+    {chart_x_metric, "chart.x_metric: 'x' is none of the rule's metrics"},
+    {chart_x_axis, "chart.x_axis is missing"},
+    {chart_x_label, "chart.x_label is missing"},
     {chart_share, "chart.share_label is missing"},
     {chart_share_key, "chart.share_metric: 'x' is none of the rule's metrics"},
     {chart_panel, "chart.panel_metric: 'x' is none of the rule's metrics"},

@@ -249,6 +249,7 @@ static void count_shared(const struct access *access, unsigned width, bool loads
     if (access->lanes == 0)
         return;
     t->requests++;
+    t->least += (access->lanes * width + 127) / 128;
     uint32_t addresses[32] = {0}, active = 0;
     uint64_t deepest = 0;
     for (unsigned i = 0; i < access->lanes; i++) {
@@ -302,6 +303,7 @@ static void count_side(const struct transpose_geometry *g, uint32_t block, uint3
         access.addresses[i] = (transposes ? x * g->m + y : y * g->n + x) * g->bytes;
     }
     count_global(&access, g->vector * g->bytes, writes ? &out->stores : &out->loads);
+    *(writes ? &out->store_sectors_least : &out->load_sectors_least) += (access.lanes * g->vector * g->bytes + 31) / 32;
     for (uint32_t j = 0; j < g->vector && transpose_has_tile(g); j++) {
         for (unsigned i = 0; i < access.lanes; i++) {
             const struct transpose_place p =
@@ -509,6 +511,30 @@ static void law_agrees_with_an_h200(void **state)
 
 /* ---- geometry, metrics ------------------------------------------------------------------------ */
 
+/* Not even a matrix of one element has fewer than no conflicts. */
+static void the_least_is_that_of_the_active_lanes(void **state)
+{
+    static const struct {
+        uint32_t n, m;
+    } sides[] = {{1, 1}, {33, 1}, {1, 33}, {31, 65}, {200, 300}};
+    static const char *const variants[] = {"copy",   "copy_shared", "naive_read", "naive_write",
+                                           "padded", "swizzle",     "tile"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(sides); i++)
+        for (size_t v = 0; v < COUNT(variants); v++)
+            for (unsigned bytes = 4; bytes <= 8; bytes *= 2) {
+                struct row row = plain(variants[v], 0, bytes);
+                row.n = sides[i].n;
+                row.m = sides[i].m;
+                const struct transpose_counts t = counts_of(&row);
+                assert_true(t.load_sectors_least <= t.loads.sectors && t.store_sectors_least <= t.stores.sectors);
+                assert_true(t.load_sectors_least * 32 >= t.loads.bytes);
+                assert_true(t.shared_loads.least <= t.shared_loads.wavefronts);
+                assert_true(t.shared_stores.least <= t.shared_stores.wavefronts);
+                assert_true(t.shared_loads.least >= t.shared_loads.requests);
+            }
+}
+
 static void what_cannot_run_says_why(void **state)
 {
     static const struct {
@@ -670,6 +696,7 @@ int main(void)
         cmocka_unit_test(replay_of_kinds_is_replay_of_all),
         cmocka_unit_test(every_order_takes_every_tile_once),
         cmocka_unit_test(law_agrees_with_an_h200),
+        cmocka_unit_test(the_least_is_that_of_the_active_lanes),
         cmocka_unit_test(what_cannot_run_says_why),
         cmocka_unit_test(automatic_sizes_are_far_above_the_l2),
         cmocka_unit_test(choices_are_those_that_were_measured),

@@ -109,8 +109,9 @@ static bool check_fail_on(const struct ub_options *options, const struct ub_comp
     if (!comparison->one_card)
         return ub_fail(err, UB_USAGE, "--fail-on %s: the runs are of different cards, which is no change",
                        options->fail_on);
-    return comparison->point_count > 0 ||
-           ub_fail(err, UB_USAGE, "--fail-on %s needs two measured runs", options->fail_on);
+    if (comparison->run_count < 2)
+        return ub_fail(err, UB_USAGE, "--fail-on %s needs two measured runs", options->fail_on);
+    return comparison->tested || ub_fail(err, UB_BAD_DATA, "--fail-on %s: no point could be tested", options->fail_on);
 }
 
 /* What the clock alone made slower is no change of the code. */

@@ -27,10 +27,12 @@ static void print_gpu(const struct ub_target *target)
 
 static void print_row(const struct ub_gpu *gpu)
 {
-    char memory[32];
+    char memory[32], bandwidth[32] = "-";
     ub_format_bytes((double)gpu->memory_bytes, memory, sizeof memory);
-    printf("  model:%-14s %-28s %d.%d  %3d SMs  %9s  %6.0f GB/s%s\n", gpu->slug, gpu->name, gpu->cc_major,
-           gpu->cc_minor, gpu->sms, memory, gpu->dram_bandwidth_bps * 1e-9, gpu->verified ? "  laws verified" : "");
+    if (!isnan(gpu->dram_bandwidth_bps))
+        snprintf(bandwidth, sizeof bandwidth, "%.0f GB/s", gpu->dram_bandwidth_bps * 1e-9);
+    printf("  model:%-14s %-28s %d.%d  %3d SMs  %9s  %11s%s\n", gpu->slug, gpu->name, gpu->cc_major, gpu->cc_minor,
+           gpu->sms, memory, bandwidth, gpu->verified ? "  laws verified" : "");
 }
 
 enum ub_status ub_cmd_devices(struct ub_options *options, struct ub_error *err)

@@ -139,8 +139,12 @@ static void fill_has_takes(const struct question *q, const struct ub_occupancy *
     snprintf(rows[resource].takes, sizeof rows[resource].takes, __VA_ARGS__)
     ROW(UB_SM_REGISTERS, "%d", l->registers, "%d (%d a warp)", o->registers_per_warp * o->warps_per_block,
         o->registers_per_warp);
-    ROW(UB_SM_SHARED, "%" PRIu64 " B", o->carveout_bytes, "%" PRIu64 " B (%" PRIu64 " of them the driver's)",
-        o->shared_bytes, l->shared_reserved_bytes);
+    if (l->shared_reserved_bytes > 0) {
+        ROW(UB_SM_SHARED, "%" PRIu64 " B", o->carveout_bytes, "%" PRIu64 " B (%" PRIu64 " of them the driver's)",
+            o->shared_bytes, l->shared_reserved_bytes);
+    } else {
+        ROW(UB_SM_SHARED, "%" PRIu64 " B", o->carveout_bytes, "%" PRIu64 " B", o->shared_bytes);
+    }
     ROW(UB_SM_WARPS, "%d", l->warps, "%d", o->warps_per_block);
     ROW(UB_SM_BLOCKS, "%d", l->blocks, "%d", 1);
     ROW(UB_SM_BARRIERS, "%d", l->barriers, "%d", q->request.barriers);
@@ -371,10 +375,26 @@ static void print_json(const struct question *q)
 
 /* ---- the verb --------------------------------------------------------------------------- */
 
-static bool draw(const struct ub_options *options, const struct question *q, struct ub_error *err)
+static struct ub_plot_options plot_options(const struct ub_options *options)
+{
+    return (struct ub_plot_options){.term = options->term,
+                                    .dark = options->dark,
+                                    .keep_script = options->keep_script,
+                                    .force = options->force,
+                                    .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
+}
+
+/* What --plot cannot do is said before anything is printed. */
+static bool check_plot(const struct ub_options *options, const struct question *q, struct ub_error *err)
 {
     if (q->range_count == 0)
         return ub_fail(err, UB_USAGE, "--plot draws a range: --regs 16..255, --threads 32..1024:32, or both");
+    const struct ub_plot_options plot = plot_options(options);
+    return ub_plot_check(&plot, options->plot, err);
+}
+
+static bool draw(const struct ub_options *options, const struct question *q, struct ub_error *err)
+{
     const struct ub_occupancy_chart chart = {.card = q->card,
                                              .limits = &q->limits,
                                              .request = q->request,
@@ -382,11 +402,7 @@ static bool draw(const struct ub_options *options, const struct question *q, str
                                              .y = q->ranges[1],
                                              .x_values = &q->values[q->ranges[0]],
                                              .y_values = q->range_count == 2 ? &q->values[q->ranges[1]] : NULL};
-    const struct ub_plot_options plot = {.term = options->term,
-                                         .dark = options->dark,
-                                         .keep_script = options->keep_script,
-                                         .force = options->force,
-                                         .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
+    const struct ub_plot_options plot = plot_options(options);
     if (!ub_plot_occupancy(&chart, &plot, options->plot, err))
         return false;
     if (strcmp(options->plot, "-") != 0)
@@ -396,6 +412,13 @@ static bool draw(const struct ub_options *options, const struct question *q, str
 
 static bool answer(const struct ub_options *options, const struct question *q, struct ub_error *err)
 {
+    if (options->plot && !check_plot(options, q, err))
+        return false;
+    if (options->dry_run) {
+        printf("would compute %s%s%s\n", q->card, options->plot ? ", and draw a chart to " : "",
+               options->plot ? options->plot : "");
+        return true;
+    }
     if (options->json) {
         print_json(q);
     } else if (q->range_count == 0) {

@@ -22,6 +22,7 @@ extern "C" {
 
 struct ub_gpu;    /* harness/model/gpu.h */
 struct ub_static; /* harness/contract/record.h */
+struct ub_time;   /* the same */
 
 enum {
     UB_MAX_AXES = 16,
@@ -124,7 +125,12 @@ struct ub_law {
     const char *bottleneck; /* name of the term that decides, or NULL */
     double tolerance;       /* of the time, relative; 0: the time is not tested */
     const char *note;       /* why time is not tested, or a known deviation; or NULL */
-    const char *level;      /* where the footprint sits: "dram", "l2", "l1", "none" */
+    /* UB_SASS counters and the time are of one machine code, that of a kernel with so many
+     * registers and so many bytes of local memory a thread. Where another ran (another
+     * compiler made it), they are not tested. */
+    bool has_code;
+    int code_registers, code_local_bytes;
+    const char *level; /* where the footprint sits: "dram", "l2", "l1", "none" */
 };
 
 struct ub_metric {
@@ -149,7 +155,12 @@ struct ub_facts {
     const uint64_t *counter_values;
     bool predicted;                     /* all of the above is what the law says */
     const struct ub_static *attributes; /* of the kernel that ran; NULL: predicted, or not known */
+    const struct ub_time *time;         /* the samples behind time_ns; NULL: predicted, or not known */
 };
+
+/* The SM clock that goes with time_ns: mean of the samples; predicted, or where none was
+ * stamped, the constant clock_mhz. NaN: not known. */
+double ub_fact_clock_mhz(const struct ub_facts *facts);
 
 /* The value of the counter `key`; NaN where it is not known. */
 double ub_fact(const struct ub_facts *facts, const char *key);
@@ -236,11 +247,28 @@ struct ub_chart_text {
     const char *law;     /* the law's formula as a label: "min(4s, 32)"-like, or NULL */
 };
 
+enum { UB_MAX_MARKS = 8 };
+
+/* A value of the swept axis at which something of the GPU ends: a capacity. */
+struct ub_mark {
+    double at; /* in the axis' unit */
+    char label[32];
+};
+
 struct ub_chart {
     const char *kind;         /* template of plots/: "sweep" */
     const char *metric;       /* main panel: key of a metric */
     const char *metric_label; /* "useful bandwidth  [GB/s]" */
     double metric_scale;      /* value x scale is drawn: 1e-9 */
+    /* Drawn in its place where no point of the chart has `metric`, because it does other
+     * work: "flops". NULL: nothing. */
+    const char *other_metric, *other_label;
+    double other_scale;
+    /* Where `x_axis` is swept, a point stands at the value of its metric `x_metric`, which
+     * follows from its axes alone: "in_flight". Series that the rule takes for alike then
+     * lie on one another. `x_label` has no unit: that is the metric's. NULL: at the value
+     * of the axis. */
+    const char *x_axis, *x_metric, *x_label;
     const char *share_metric; /* right-hand scale: the same data as a share of a ceiling, or NULL */
     const char *share_label;
     const char *panel_metric;  /* lower panel: metric that comes from a counter, or NULL */
@@ -251,6 +279,9 @@ struct ub_chart {
     double (*second)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *);
     const char *second_label;
     const char *second_gap; /* what the area between both curves means, or NULL */
+    /* Fills in what is to be marked where the axis of this index is swept (the others as in
+     * the point), and returns how many. NULL: nothing. */
+    size_t (*marks)(const struct ub_gpu *, const struct ub_point *, size_t axis, struct ub_mark marks[UB_MAX_MARKS]);
     size_t text_count;
     const struct ub_chart_text *texts;
 };

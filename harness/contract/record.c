@@ -331,3 +331,10 @@ void ub_record_free(struct ub_record *record)
     run_info_free(&record->run);
     *record = (struct ub_record){0};
 }
+
+bool ub_resident_differs(const struct ub_record_point *point)
+{
+    const struct ub_record_metric *law = ub_point_predicted_metric(point, "resident_blocks");
+    return law && isfinite(law->value) && point->has_static && point->static_.resident_blocks >= 0 &&
+           point->static_.resident_blocks != law->value;
+}

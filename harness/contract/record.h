@@ -176,6 +176,10 @@ bool ub_point_add_sample(struct ub_record_point *point, struct ub_sample sample)
 const struct ub_axis_value *ub_point_axis(const struct ub_record_point *point, const char *name);
 const struct ub_record_metric *ub_point_metric(const struct ub_record_point *point, const char *key);
 const struct ub_record_metric *ub_point_predicted_metric(const struct ub_record_point *point, const char *key);
+/* Whether the driver holds another number of blocks of the kernel on an SM than the law
+ * says (its metric `resident_blocks`): a law as exact as a structural counter. False where
+ * one of both is not known. Code that was compiled at load time may have other registers. */
+bool ub_resident_differs(const struct ub_record_point *point);
 const struct ub_record_counter *ub_point_counter(const struct ub_record_point *point, const char *key);
 
 /* "coalescing stride=8 bytes=4 op=load" into text: the name of a point in messages. */

@@ -158,7 +158,13 @@ static bool copy_measured(const struct ub_record_point *stored, struct ub_record
     fresh->has_static = stored->has_static;
     fresh->static_ = stored->static_;
     fresh->time = stored->time;
-    fresh->time.samples = NULL; /* not owned */
+    fresh->time.samples = NULL; /* those are the record's: a copy */
+    if (stored->time.samples) {
+        fresh->time.samples = malloc((stored->time.n + 1) * sizeof *stored->time.samples);
+        if (!fresh->time.samples)
+            return false;
+        memcpy(fresh->time.samples, stored->time.samples, stored->time.n * sizeof *stored->time.samples);
+    }
     for (size_t i = 0; i < stored->counter_count; i++) {
         const struct ub_record_counter *from = &stored->counters[i];
         struct ub_record_counter *to = ub_point_add_counter(fresh, from->key, from->unit);
@@ -302,9 +308,36 @@ static void check_law(struct checker *check, const struct ub_micro *micro, const
     } else {
         check_without_law(check);
     }
+    if (!check->jit && ub_resident_differs(&fresh))
+        problem(check, "the driver says that an SM holds %d blocks, the law says %.12g", fresh.static_.resident_blocks,
+                ub_point_predicted_metric(&fresh, "resident_blocks")->value);
     check->counts->holding += fresh.time_verdict == UB_TIME_HOLDS;
     check->counts->deviating += fresh.time_verdict == UB_TIME_DEVIATES;
     ub_record_point_free(&fresh);
+}
+
+/* Whether a reason names the error: "refused: NAME (1), as the law says", "refused: NAME, ..." */
+static bool names(const char *reason, const char *error)
+{
+    const size_t length = strlen(error);
+    return strncmp(reason, error, length) == 0 && strchr(" ,", reason[length]) != NULL;
+}
+
+/* A launch that the card must refuse has no values, only its reason, which names the error
+ * (engine/worker.c, ub_task_refused). */
+static void check_refusal(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
+{
+    static const char mark[] = "refused: ";
+    const struct ub_record_point *stored = check->point;
+    const char *law = micro->refusal ? micro->refusal(&check->gpu, point) : NULL;
+    const char *reason = stored->reason ? stored->reason : "";
+    const bool refused = stored->status == UB_POINT_SKIPPED && strncmp(reason, mark, strlen(mark)) == 0;
+    if (law && stored->status == UB_POINT_OK && check->record->source != UB_PREDICTED)
+        problem(check, "was launched, but the law says that %s refuses it", law);
+    else if (refused && !law)
+        problem(check, "is \"%s\", but the law says that it is launched", reason);
+    else if (refused && !names(reason + strlen(mark), law))
+        problem(check, "is \"%s\", but the law names %s", reason, law);
 }
 
 /* ---- one point, all points ----------------------------------------------- */
@@ -385,6 +418,7 @@ static void check_point(struct checker *check)
     const struct ub_micro *micro = has_card(check->record, &why) ? micro_of(check->point, &why) : NULL;
     if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
         check_law(check, micro, &point);
+        check_refusal(check, micro, &point);
         return;
     }
     if (check->counts->untestable++ == 0)

@@ -38,6 +38,28 @@ static struct ub_record_counter *counter_of(struct ub_record_point *record, cons
     return ub_point_add_counter(record, key, unit ? unit : "");
 }
 
+/* Whether the kernel that ran is not the one that the law knows the machine code of. */
+static bool is_other_code(const struct ub_law *law, const struct ub_record_point *record)
+{
+    const struct ub_static *ran = &record->static_;
+    return law->has_code && record->has_static &&
+           (ran->registers != law->code_registers || ran->local_bytes != law->code_local_bytes);
+}
+
+/* Takes back what the law says of another machine code than the one that ran. */
+static void forget_other_code(struct ub_law *law)
+{
+    static const char reason[] = "another compiler made the kernel: registers or local memory are not those of the "
+                                 "machine code that the law knows";
+    for (size_t i = 0; i < law->counter_count; i++)
+        if (law->counters[i].class_ == UB_SASS) {
+            law->counters[i].known = false;
+            law->counters[i].reason = reason;
+        }
+    law->tolerance = 0;
+    law->note = reason;
+}
+
 static void apply_counter(const struct ub_law_counter *law, struct ub_record_point *record)
 {
     struct ub_record_counter *counter = counter_of(record, law->key);
@@ -103,7 +125,8 @@ static void derive_metrics(const struct ub_micro *micro, const struct ub_gpu *gp
                                    .counter_keys = known.keys,
                                    .counter_values = known.values,
                                    .predicted = predicted,
-                                   .attributes = !predicted && record->has_static ? &record->static_ : NULL};
+                                   .attributes = !predicted && record->has_static ? &record->static_ : NULL,
+                                   .time = !predicted ? &record->time : NULL};
     *out = (struct ub_metrics){0};
     micro->metrics(&facts, out);
 }
@@ -146,6 +169,8 @@ void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
 {
     struct ub_law law = {.time_ns = NAN};
     micro->law(gpu, constants, point, &law);
+    if (is_other_code(&law, record))
+        forget_other_code(&law);
     /* The rule's own order first, so that records of one rule line up. */
     for (size_t i = 0; i < micro->counter_count; i++)
         counter_of(record, micro->counters[i]);
@@ -175,6 +200,8 @@ bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit)
 enum ub_counter_verdict ub_counter_verdict_of(const struct ub_record_point *record, bool jit)
 {
     enum ub_counter_verdict verdict = UB_COUNTERS_NOT_TESTED;
+    if (!jit && ub_resident_differs(record))
+        return UB_COUNTERS_BROKEN;
     for (size_t i = 0; i < record->counter_count; i++) {
         const struct ub_record_counter *counter = &record->counters[i];
         if (!counter->has_measured || !counter->has_predicted || !ub_counter_is_exact(counter, jit))
@@ -266,7 +293,8 @@ bool ub_constant_of(const struct ub_micro *micro, const struct ub_gpu *gpu, cons
     double values[3] = {NAN, NAN, NAN};
     *out = (struct ub_constant){0};
     for (size_t i = 0; i < 3; i++) {
-        const struct ub_facts facts = {.gpu = gpu, .constants = constants, .point = point, .time_ns = times_ns[i]};
+        const struct ub_facts facts = {
+            .gpu = gpu, .constants = constants, .point = point, .time_ns = times_ns[i], .time = time};
         struct ub_metrics metrics;
         const struct ub_metric *metric = metric_at(micro, provides->metric, &facts, &metrics);
         if (!metric)

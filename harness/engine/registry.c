@@ -227,6 +227,10 @@ static bool check_chart(const struct ub_micro *micro, struct ub_error *err)
         {"chart.kind", has_text(chart->kind)},
         {"chart.metric_label", has_text(chart->metric_label)},
         {"chart.metric_scale", chart->metric_scale > 0},
+        {"chart.other_label", !chart->other_metric || has_text(chart->other_label)},
+        {"chart.other_scale", !chart->other_metric || chart->other_scale > 0},
+        {"chart.x_label", !chart->x_metric || has_text(chart->x_label)},
+        {"chart.x_axis", !chart->x_metric || (chart->x_axis && ub_axis_index(micro, chart->x_axis) >= 0)},
         {"chart.share_label", !chart->share_metric || has_text(chart->share_label)},
         {"chart.panel_label", !chart->panel_metric || has_text(chart->panel_label)},
         {"chart.panel_counter", !chart->panel_metric || has_text(chart->panel_counter)},
@@ -235,6 +239,8 @@ static bool check_chart(const struct ub_micro *micro, struct ub_error *err)
     };
     return refuse_missing(sizeof parts / sizeof parts[0], parts, err) &&
            check_metric(micro, "chart.metric", chart->metric, err) &&
+           (!chart->other_metric || check_metric(micro, "chart.other_metric", chart->other_metric, err)) &&
+           (!chart->x_metric || check_metric(micro, "chart.x_metric", chart->x_metric, err)) &&
            (!chart->share_metric || check_metric(micro, "chart.share_metric", chart->share_metric, err)) &&
            (!chart->panel_metric || check_metric(micro, "chart.panel_metric", chart->panel_metric, err)) &&
            check_chart_texts(micro, err);

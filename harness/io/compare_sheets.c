@@ -13,12 +13,12 @@ enum { TEXT = 120 };
 
 /* ---- numbers -------------------------------------------------------------------- */
 
-/* "0.968", "32.4", "-". */
+/* "0.968", "32.4", "1e-05", "-". */
 static const char *ratio_text(double ratio, char *text)
 {
     if (!isfinite(ratio))
         snprintf(text, TEXT, "-");
-    else if (fabs(ratio) < 10)
+    else if (ratio >= 0.001 && ratio < 10)
         ub_fixed(text, TEXT, 3, ratio);
     else
         ub_number(text, TEXT, 4, ratio);
@@ -239,12 +239,17 @@ static void say_left_out(const struct ub_comparison *comparison, ub_sentence pri
     }
 }
 
+static bool both_measured(const struct ub_comparison *comparison, size_t run)
+{
+    return comparison->runs[0].record->source == UB_MEASURED && comparison->runs[run].record->source == UB_MEASURED;
+}
+
 void ub_compare_summary(const struct ub_comparison *comparison, ub_sentence print, void *user)
 {
     if (comparison->point_count == 0)
         return;
     for (size_t run = 1; run < comparison->run_count; run++) {
-        if (comparison->tested && comparison->one_card)
+        if (comparison->one_card && both_measured(comparison, run))
             say_changes(comparison, run, print, user);
         else
             say_spread(comparison, run, print, user);

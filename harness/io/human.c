@@ -262,6 +262,11 @@ static void print_broken(const struct printer *printer, const struct ub_record_p
                 (unsigned long long)counter->predicted);
         said++;
     }
+    if (ub_resident_differs(point)) {
+        print_spaces(printer, 2 * GAP);
+        fprintf(printer->stream, "resident blocks: the driver says %d, the law %g\n", point->static_.resident_blocks,
+                ub_point_predicted_metric(point, "resident_blocks")->value);
+    }
 }
 
 static void print_row(const struct printer *printer, const struct ub_table *table, const struct layout *layout,

@@ -326,6 +326,11 @@ size_t ub_gpu_count(void)
     return CARD_COUNT;
 }
 
+bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu)
+{
+    return (gpu->cc_minor == 0 && (gpu->cc_major == 8 || gpu->cc_major == 9)) || gpu->cc_major == 10;
+}
+
 const struct ub_gpu *ub_gpu_at(size_t index)
 {
     return index < CARD_COUNT ? &cards[index] : NULL;

@@ -59,6 +59,10 @@ struct ub_gpu_attributes {
  * (which must outlive `out`) or static. `out->source` says which it was. */
 void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct ub_gpu *out);
 
+/* Whether L2 is in two halves, of which one is nearer to an SM than the other: GA100, GH100,
+ * GB100 (rules.md section 6). */
+bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu);
+
 /* The constants that laws use where nothing was measured (ceilings, floors), each
  * with interval and origin. Names:
  *   dram_load_ceiling, dram_store_ceiling, dram_copy_ceiling   B/s
@@ -66,9 +70,16 @@ void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct u
  *   block_launch_ns      ns between two block launches, whole device
  *   launch_floor_ns      ns that a launch takes at least, back to back in a graph
  *   load_wait_ns         ns from a load to its data where few wait for DRAM
+ *   l1_latency_cycles, shared_latency_cycles
+ *                        SM cycles from a load to its data, out of L1, out of shared memory
+ *   l2_latency_ns        ns from a load to its data out of L2 (of two halves: the near one)
+ *   l2_crossing_ns       ns more from the far half; absent where L2 is in one piece
+ *   dram_latency_ns      ns from a load to its data out of an idle DRAM
  *   clock_mhz            SM clock under load
  *   fma_step_ns, select_step_ns, constant_step_ns
  *                        ns of one step of a chain in which each needs the one before
+ *   carveout_hit_ns, carveout_miss_ns
+ *                        the same of a load that L1 has, and of one that only L2 has
  */
 void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out);
 

@@ -108,7 +108,8 @@ static const struct {
     struct figure figure;
     const char *unit;
 } measured[] = {
-#define ON_H200 "measured on an H200 by ubench: 2 GiB, 16 bytes in flight a thread, block 256"
+#define ON_H200       "measured on an H200 by ubench: 2 GiB, 16 bytes in flight a thread, block 256"
+#define ON_H200_CHASE "measured on an H200 by ubench: pointer chase, "
     {"h200", "dram_load_ceiling", {4.68e12, 4.60e12, 4.73e12, ON_H200 "; cards differ by 1.5 %"}, "B/s"},
     {"h200", "dram_store_ceiling", {4.69e12, 4.643e12, 4.737e12, ON_H200}, "B/s"},
     {"h200", "dram_copy_ceiling", {4.27e12, 4.227e12, 4.313e12, ON_H200 "; read and written bytes"}, "B/s"},
@@ -117,7 +118,49 @@ static const struct {
      "load_wait_ns",
      {399, 375, 405, "measured on an H200 by ubench: occupancy, 4 warps an SM, a line each"},
      "ns"},
+    {"h200", "l1_latency_cycles", {32.0, 31.99, 32.01, ON_H200_CHASE "32 KiB"}, "cycle"},
+    {"h200",
+     "l2_latency_ns",
+     {141.5, 136, 150, ON_H200_CHASE "7.5 MiB on SM 0; SMs differ by 9 %, cards by 2 %"},
+     "ns"},
+    {"h200", "dram_latency_ns", {335, 328, 350, ON_H200_CHASE "1 GiB; cards differ by 4 %"}, "ns"},
+    {"h200", "shared_latency_cycles", {23.0, 22.99, 23.01, ON_H200_CHASE "shared memory"}, "cycle"},
     {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
+};
+
+/* What a load waits for where it finds its line, alone: SM cycles in L1, ns in the part of
+ * L2 beside its SM. DRAM: load_wait above. */
+#define AIK "markdewing/AI_kernels latency, whose chain also works out an index"
+static const struct latencies {
+    const char *slug;
+    struct figure l1, l2;
+} latencies[] = {
+    {"v100", {28.2, 28, 36, RRZE_WAIT ", V100 PCIe"}, {153.7, 145, 161, RRZE_WAIT ", V100 PCIe"}},
+    {"a100", {33.4, 33, 39, RRZE_WAIT}, {145.7, 142, 185, RRZE_WAIT}},
+    {"a100-40", {36.2, 33, 39, RRZE_WAIT}, {151.1, 142, 185, RRZE_WAIT}},
+    {"a40", {33.4, 32, 40, RRZE_WAIT}, {143.9, 135, 160, RRZE_WAIT}},
+    {"rtx4090", {34.5, 32, 40, RRZE_WAIT ", L40; high end: " AIK}, {107, 100, 120, "Chips and Cheese, RTX 4090"}},
+    {"l40s", {34.5, 32, 40, RRZE_WAIT ", L40"}, {109.9, 105, 120, RRZE_WAIT ", L40"}},
+    {"h100-pcie", {34.2, 32, 40, RRZE_WAIT}, {151.3, 139, 160, RRZE_WAIT "; ends: Chips and Cheese"}},
+    {"h100", {32.5, 32, 40, RRZE_WAIT ", GH200; high end: " AIK}, {147, 131, 150, AIK}},
+    {"gh200", {32.5, 32, 40, RRZE_WAIT "; high end: " AIK}, {141.6, 138, 150, RRZE_WAIT}},
+    {"b200", {39, 34, 44, "Chips and Cheese, Nvidia's B200"}, {150, 140, 160, "Chips and Cheese, Nvidia's B200"}},
+};
+
+/* In between for cards about which nothing was published. */
+static const struct latencies latencies_elsewhere = {
+    .l1 = {34, 28, 44, "other cards take 28 to 40 cycles"},
+    .l2 = {145, 105, 185, "other cards take 107 to 154 ns"},
+};
+
+/* From one half of L2 to the other, where it has two: far hit less near hit. */
+static const struct {
+    int cc_major;
+    struct figure ns;
+} crossings[] = {
+    {8, {105.7, 95, 115, "Luo et al. 2025, Table 4: 357 - 208 cycles of an A100 at 1410 MHz"}},
+    {9, {89, 80, 100, "Luo et al. 2025, Table 4: 414 - 258 cycles of an H800 at 1755 MHz"}},
+    {10, {97, 60, 130, "between an A100 and an H800"}},
 };
 
 /* SM cycles between two block launches of the whole device: 0.604 ns x 1.98 GHz
@@ -128,14 +171,15 @@ static const double block_launch_cycles = 1.196;
 /* The rule divergence: SM cycles of a step that needs the one before, one warp a
  * scheduler, measured on an H200 by ubench: an FMA (4 cycles from sm_70 to sm_90: Jia et
  * al. 2018 and 2019, Luo et al. 2024) with its share of a loop of 32; the add, mask,
- * compare, select and add of a select; a look-up in constant memory at one index a warp. */
+ * compare, select and add of a select; a look-up in constant memory at one index a warp.
+ * The rule carveout: a load of a line of which the address needs the load before it, found
+ * in L1 or not. */
 static const struct {
     const char *name;
     double cycles, lo, hi; /* on an H200; elsewhere +-25 % */
 } steps[] = {
-    {"fma_step_ns", 4.22, 4.20, 4.30},
-    {"select_step_ns", 6.84, 6.7, 7.0},
-    {"constant_step_ns", 34, 33.8, 34.2},
+    {"fma_step_ns", 4.22, 4.20, 4.30},     {"select_step_ns", 6.84, 6.7, 7.0},  {"constant_step_ns", 34, 33.8, 34.2},
+    {"carveout_hit_ns", 46.6, 46.4, 46.8}, {"carveout_miss_ns", 301, 285, 316},
 };
 
 static void set_steps(struct ub_constants *out, const struct ub_gpu *gpu)
@@ -197,6 +241,27 @@ static void set_clock(struct ub_constants *out, const struct ub_gpu *gpu)
                     "assumed from the H200: %.3f SM cycles at %.0f MHz", block_launch_cycles, boost);
 }
 
+static const struct latencies *latencies_of(const char *slug)
+{
+    for (size_t i = 0; slug && i < sizeof latencies / sizeof latencies[0]; i++)
+        if (strcmp(latencies[i].slug, slug) == 0)
+            return &latencies[i];
+    return &latencies_elsewhere;
+}
+
+static void set_latencies(struct ub_constants *out, const struct ub_gpu *gpu, const struct figure *dram)
+{
+    static const struct figure shared = {23, 18, 31, "A100 23 (Sun et al. 2023), V100 23.5 (caps-tum/mt4g)"};
+    const struct latencies *card = latencies_of(gpu->slug);
+    set_figure(out, "l1_latency_cycles", &card->l1, "cycle", "assumed: ");
+    set_figure(out, "l2_latency_ns", &card->l2, "ns", "assumed: ");
+    set_figure(out, "dram_latency_ns", dram, "ns", "assumed: ");
+    set_figure(out, "shared_latency_cycles", &shared, "cycle", "assumed: ");
+    for (size_t i = 0; ub_gpu_has_l2_halves(gpu) && i < sizeof crossings / sizeof crossings[0]; i++)
+        if (crossings[i].cc_major == gpu->cc_major)
+            set_figure(out, "l2_crossing_ns", &crossings[i].ns, "ns", "assumed: ");
+}
+
 static void set_measured(struct ub_constants *out, const char *slug)
 {
     for (size_t i = 0; slug && i < sizeof measured / sizeof measured[0]; i++)
@@ -214,6 +279,7 @@ void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out)
     set_figure(out, "l2_load_ceiling", &card->l2_load, "B/s", "assumed: ");
     set_figure(out, "launch_floor_ns", known(&card->launch_floor, &elsewhere.launch_floor), "ns", "assumed: ");
     set_figure(out, "load_wait_ns", known(&card->load_wait, &elsewhere.load_wait), "ns", "assumed: ");
+    set_latencies(out, gpu, known(&card->load_wait, &elsewhere.load_wait));
     set_clock(out, gpu);
     set_steps(out, gpu);
     set_measured(out, gpu->slug); /* replaces what was assumed */

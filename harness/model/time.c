@@ -26,3 +26,10 @@ void ub_time_bottleneck(struct ub_law *law, double floor_ns)
     law->time_ns = largest ? largest->time_ns + floor_ns : NAN;
     law->bottleneck = largest ? largest->name : NULL;
 }
+
+void ub_time_unknown(struct ub_law *law, const char *note)
+{
+    law->time_ns = NAN;
+    law->bottleneck = NULL;
+    law->note = note;
+}

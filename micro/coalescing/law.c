@@ -420,6 +420,10 @@ void coalescing_law(const struct ub_gpu *gpu, const struct ub_constants *constan
     add_structural(out, loads, stores);
     add_dram(out, gpu, &g);
     add_time(out, gpu, constants, &g, loads, stores);
+    if (in_dram(gpu, &g) && isnan(ub_constant_value(constants, coalescing_ceilings[g.op]))) {
+        ub_time_unknown(out, UB_NOTE_NO_DRAM);
+        return;
+    }
     out->note = note_of(gpu, &g);
     if (in_dram(gpu, &g) && !may_meet_in_l1(&g) && isfinite(out->time_ns))
         out->tolerance = tolerance_of(gpu, &g, stores);

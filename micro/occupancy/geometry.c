@@ -68,7 +68,9 @@ static const char *contradiction(const struct ub_point *point, const struct ub_o
     if (v[OCCUPANCY_RESIDENT] > 0 && v[OCCUPANCY_OPTIN] != OCCUPANCY_OPTIN_YES)
         return "resident chooses the shared memory of a block: it needs optin=yes";
     if (v[OCCUPANCY_RESIDENT] > 0 && occupancy->blocks > 0 && occupancy->blocks != v[OCCUPANCY_RESIDENT])
-        return "an SM cannot hold so many of these blocks: warps, registers or the number of blocks allow fewer";
+        return "no shared memory makes an SM hold just so many of these blocks: warps, registers or the number of "
+               "blocks "
+               "allow fewer, or shared memory is given away in pieces that are too large";
     if (v[OCCUPANCY_BLOCK] % WARP != 0)
         return "the warps of a launch share its work evenly: block must be a multiple of 32";
     if (v[OCCUPANCY_OPTIN] == OCCUPANCY_OPTIN_NO &&

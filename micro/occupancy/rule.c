@@ -198,12 +198,12 @@ const struct ub_micro ub_micro_occupancy = {
             .breaks =
                 "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is too "
                 "small or has a last wave that is not full, blocks that end early. A scheduler that is full serves its "
-                "oldest warps first: five warps of equal work on one (ilp=1, an H200) took as long as eight, 1.59 "
-                "times what the law says, because the fifth had hardly begun when the four ended; so that here warps "
-                "take their work in tickets and stay to the end. One counter of tickets for all warps is a limit of "
-                "its own (one in 2.6 ns), so that loads have a counter for each SM. At half of DRAM's ceiling a wait "
-                "is 5 % longer than the law says, and 64 warps with eight loads each get 93 % of the ceiling, less "
-                "than with four. "
+                "oldest warps first: where each warp has a share of its own, "
+                "five warps on one (ilp=1, an H200) took as long as eight, because the fifth had hardly begun when the "
+                "four ended; so that here warps take their work in tickets and stay to the end. One counter of tickets "
+                "for all warps would be a limit of its own (one in 2.6 ns), so that loads have a counter for each SM. "
+                "A wait is 5 % longer than the law says where 64 warps have one load each, and 64 warps with eight get "
+                "93 % of DRAM's ceiling, less than with four. "
                 "A preference for L1 (carve-out) leaves less shared memory than the calculator's default assumes.",
             .consequence =
                 "Count warps x independent operations, not occupancy: of an H200's FP32 peak, 4 warps an SM with one "

@@ -91,10 +91,12 @@ static const char *set_block(const struct ub_point *point, struct transpose_geom
         return "rows is a power of two, not more than tile, and tile / rows (accesses of a thread) is 8 at most";
     g->threads = g->tile / g->vector * rows;
     g->passes = g->tile / rows;
-    if (g->threads < WARP || g->threads > THREADS_LIMIT)
-        return "a block has 32 to 1024 threads: choose other rows, or a tile of another size (variant=vector with "
-               "bytes=4 needs tile=16 at least)";
-    return NULL;
+    if (g->threads >= WARP && g->threads <= THREADS_LIMIT)
+        return NULL;
+    if (g->vector > 1)
+        return "a block has 32 to 1024 threads: choose other rows, or a tile of another size (with bytes=4 it needs "
+               "tile=16 at least)";
+    return "a block has 32 to 1024 threads: choose other rows, or a tile of another size";
 }
 
 static const char *set_tiles(struct transpose_geometry *g)
@@ -132,6 +134,16 @@ static uint32_t order_of(const struct ub_point *point, const struct transpose_ge
     return g->variant <= TRANSPOSE_COPY_SHARED ? TRANSPOSE_BY_ROW : TRANSPOSE_BY_COLUMN;
 }
 
+/* Only cards of one's own are as small: those of the table hold every block. */
+static const char *beyond(const struct ub_gpu *gpu, const struct transpose_geometry *g)
+{
+    if (g->threads > (uint32_t)gpu->threads_per_block)
+        return "this card's blocks have fewer threads";
+    if (transpose_shared_bytes(g) > (uint64_t)gpu->shared_per_block_bytes)
+        return "this card's blocks have less shared memory";
+    return NULL;
+}
+
 const char *transpose_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct transpose_geometry *out)
 {
     const int64_t *v = point->values;
@@ -155,6 +167,8 @@ const char *transpose_resolve(const struct ub_gpu *gpu, const struct ub_point *p
         reason = set_block(point, &g);
     if (reason == NULL && g.variant != TRANSPOSE_COPY)
         reason = set_tiles(&g);
+    if (reason == NULL)
+        reason = beyond(gpu, &g);
     *out = g;
     return reason;
 }

@@ -107,6 +107,15 @@ static void place_warp(const struct transpose_geometry *g, struct transpose_plac
 typedef struct transpose_place (*step)(struct transpose_place place, uint32_t vector, uint32_t j);
 typedef unsigned (*banks)(const uint32_t addresses_bytes[UB_WARP_LANES], uint32_t active, unsigned access_bytes);
 
+/* Pieces of `unit_bytes` that the active lanes need at least. */
+static uint64_t pieces(uint32_t active, uint32_t access_bytes, uint32_t unit_bytes)
+{
+    uint32_t lanes = 0;
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1)
+        lanes++;
+    return ((uint64_t)lanes * access_bytes + unit_bytes - 1) / unit_bytes;
+}
+
 /* The accesses to shared memory that go with one access to global memory: one an element. */
 static void add_shared(const struct transpose_geometry *g, const struct warp *warp, step next, banks wavefronts,
                        struct transpose_shared *out)
@@ -117,6 +126,7 @@ static void add_shared(const struct transpose_geometry *g, const struct warp *wa
             addresses[lane] = transpose_slot(g->variant, g->pitch, next(warp->places[lane], g->vector, j))
                               << g->bytes_log2;
         out->requests++;
+        out->least += pieces(warp->active, g->bytes, UB_LINE_BYTES);
         out->wavefronts += wavefronts(addresses, warp->active, g->bytes);
     }
 }
@@ -139,11 +149,13 @@ static void count_tile(const struct transpose_geometry *g, struct transpose_plac
             struct warp access;
             place_warp(g, tile, warp, k, transpose_read, &access);
             ub_coalesce_warp(access.addresses, access.active, g->vector * g->bytes, &out->loads);
+            out->load_sectors_least += pieces(access.active, g->vector * g->bytes, UB_SECTOR_BYTES);
             out->load_turns += load_turns(g, &access);
             if (transpose_has_tile(g))
                 add_shared(g, &access, transpose_along_x, ub_bank_wavefronts_store, &out->shared_stores);
             place_warp(g, tile, warp, k, transpose_write, &access);
             ub_coalesce_warp(access.addresses, access.active, g->vector * g->bytes, &out->stores);
+            out->store_sectors_least += pieces(access.active, g->vector * g->bytes, UB_SECTOR_BYTES);
             if (transpose_has_tile(g))
                 add_shared(g, &access, transpose_along_y, ub_bank_wavefronts_counted, &out->shared_loads);
         }
@@ -157,6 +169,10 @@ static void add_times(struct transpose_counts *sum, const struct transpose_count
     sum->shared_loads.wavefronts += one->shared_loads.wavefronts * times;
     sum->shared_stores.requests += one->shared_stores.requests * times;
     sum->shared_stores.wavefronts += one->shared_stores.wavefronts * times;
+    sum->shared_loads.least += one->shared_loads.least * times;
+    sum->shared_stores.least += one->shared_stores.least * times;
+    sum->load_sectors_least += one->load_sectors_least * times;
+    sum->store_sectors_least += one->store_sectors_least * times;
     sum->load_turns += one->load_turns * times;
 }
 
@@ -207,6 +223,8 @@ static void count_copy_warp(const struct transpose_geometry *g, uint64_t first, 
         const unsigned bytes = single ? g->bytes : TRANSPOSE_ACCESS_BYTES;
         ub_coalesce_warp(addresses[single], active[single], bytes, &out->loads);
         ub_coalesce_warp(addresses[single], active[single], bytes, &out->stores);
+        out->load_sectors_least += pieces(active[single], bytes, UB_SECTOR_BYTES);
+        out->store_sectors_least += pieces(active[single], bytes, UB_SECTOR_BYTES);
     }
 }
 
@@ -431,6 +449,10 @@ void transpose_law(const struct ub_gpu *gpu, const struct ub_constants *constant
     add_structural(out, &counts);
     add_dram_bytes(out, gpu, &g);
     add_time(out, gpu, constants, &g, &counts);
+    if (in_dram(gpu, &g) && isnan(copy_ns(constants, &g))) {
+        ub_time_unknown(out, UB_NOTE_NO_DRAM);
+        return;
+    }
     out->note = untested(gpu, point, &g);
     if (out->note != NULL || !isfinite(out->time_ns))
         return;

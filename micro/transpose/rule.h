@@ -9,15 +9,17 @@
 #include "harness/model/coalesce.h"
 #include "micro/transpose/geometry.h"
 
-/* Accesses to shared memory: warps with an active lane, and the turns that they take. */
+/* Accesses to shared memory: warps with an active lane, the turns that they take, and the
+ * turns that their active lanes would take without any conflict. */
 struct transpose_shared {
-    uint64_t requests, wavefronts;
+    uint64_t requests, wavefronts, least;
 };
 
 /* Everything that a launch accesses. */
 struct transpose_counts {
     struct ub_traffic loads, stores; /* of global memory */
     struct transpose_shared shared_loads, shared_stores;
+    uint64_t load_sectors_least, store_sectors_least; /* if the active lanes of a request lay side by side */
     uint64_t load_turns; /* that the banks of L1 need for the loads of global memory, if they hit */
 };
 

@@ -129,6 +129,26 @@ for p in points:
         assert p["static"]["resident_blocks"] == p["metrics"]["resident_blocks"]["value"], p["metrics"]
         assert p["law"]["counters"] == "holds", p["axes"]
 END
+# The blocks that an SM holds are a law like any counter, and so is a refusal.
+UBENCH_FAKE=resident:resident=4 "$fake" run occupancy --work compute --block 128 --resident 2,4 -o other.json >out 2>&1
+grep -q "resident blocks: the driver says 2, the law 4" out || fail "other blocks: $(cat out)"
+"$fake" check other.json >out && fail "check takes other blocks"
+grep -q "resident=4.*the driver says that an SM holds 2 blocks, the law says 4" out || fail "check: $(cat out)"
+edit() { # the record with the python statement done to each point p
+    python3 -c 'import json, sys
+record = json.load(open("run.json"))
+for p in record["ubench"]["points"]:
+    exec(sys.argv[1])
+json.dump(record, open("edited.json", "w"))' "$1"
+    "$fake" check edited.json >out && fail "check takes: $1"
+    grep -q "$2" out || fail "check of '$1' says: $(cat out)"
+}
+edit 'if p["sweep"] == "refused_threads" and p["reason"]: p["reason"] = "refused: cudaErrorMadeUp (999), as the law says"' \
+    "MadeUp.*but the law names cudaErrorInvalidValue"
+edit 'if p["status"] == "ok": p["static"]["resident_blocks"] += 1; p["metrics"]["resident_blocks"]["value"] += 1' \
+    "the driver says that an SM holds"
+edit 'if p["axes"]["block"] == 1024: p["status"] = "skipped"; p["reason"] = "refused: cudaErrorInvalidValue (1), as the law says"; p["time_ns"] = None; p["counters"] = {}; p["metrics"] = {}' \
+    "but the law says that it is launched"
 UBENCH_FAKE=accept:block=1056 "$fake" run occupancy --block 1056 -f json -o taken.json -q >out 2>&1
 status=$?
 [ $status -eq 5 ] || fail "a launch that should be refused: status $status"

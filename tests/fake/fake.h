@@ -15,6 +15,7 @@
  *   throttle                             the clock drops now and then
  *   counters=CODE                        counters are refused with that CUPTI code
  *   miscount:AXIS=V                      the sector counter is one too high
+ *   resident:AXIS=V                      the driver says that other blocks fit (occupancy)
  *   jit                                  code was compiled at load time */
 #ifndef UB_TESTS_FAKE_H
 #define UB_TESTS_FAKE_H
@@ -44,5 +45,8 @@ void fake_last_launch(const struct ub_micro **micro, struct ub_point *point, str
 
 double fake_now_ns(void);
 double fake_clock_mhz(void);
+
+/* Registers of a thread of this fake kernel. */
+int fake_registers(const void *function);
 
 #endif

@@ -15,7 +15,7 @@ compare() {
     "$ubench" run "$@" --rounds 6 -f json -o "$out/record.json" -q --force
     raw=$(python3 -c 'import json,sys
 points = json.load(open(sys.argv[1]))["ubench"]["points"]
-print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] == "structural"})))' "$out/record.json")
+print(",".join(sorted({c["raw"] for p in points for c in p["counters"].values() if c["raw"] and c["class"] != "estimate"})))' "$out/record.json")
     ncu --clock-control none --csv --page raw --metrics "$raw" -k "regex:$kernel" --target-processes all \
         --log-file "$out/ncu.csv" "$ubench" run "$@" --profile >"$out/ncu.log" 2>&1 || { tail -n 20 "$out/ncu.log"; exit 1; }
     python3 "$here/compare_ncu.py" "$out/record.json" "$out/ncu.csv" >"$out/compared" || { cat "$out/compared"; exit 1; }
@@ -25,4 +25,13 @@ compare coalesce coalescing --stride 1,2,3,7,8,16,32,33,48,127 --op load,store
 compare conflict bank_conflict --stride 1,2,8,32,33 --bytes 4,16
 compare "branches|switches|loops" divergence --variant thread,warp,switch --ways 2,7,32
 compare "move_tiles|copy_matrix" transpose --n 1000 --m 1500 --variant all --bytes 4,8
+compare "chase|arithmetic|shuffle|atomic" latency --footprint 128,4Ki,192Ki,1Mi,8Mi,1Gi --level l1,l2
+compare "chase|arithmetic|shuffle|atomic" latency --op fma,mad,shuffle,atomic,shared_atomic
+compare "chase|arithmetic|shuffle|atomic" latency --level shared --bytes 4,8,16 --ways 1,2,3,8
 compare "compute|latency" occupancy --work latency,compute --ilp 1,8 --resident 1,8,16 --block 128
+compare "add|nothing" block_size --work add,empty --block 32,33,100,256,1000 --n 1000004
+compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2
+compare "memory|arithmetic" latency_hiding --work memory,arithmetic --ilp 1,8 --warps 1,8,40
+compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki
+compare spill spill --cap 32,64,96,128 --use changed,read
+compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi

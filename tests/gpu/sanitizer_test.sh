@@ -17,6 +17,18 @@ sweeps=(
     "divergence --variant all --ways 2,5 --blocks 2"
     "transpose --n 132 --m 68 --variant all --bytes 4,8"
     "occupancy --work latency,compute --ilp 1,8 --registers 32,255 --tickets 2"
+    "block_size --block 1,33,256,1000 --bytes 4,16 --n 100004"
+    "block_size --work empty --block 33"
+    "grid --work all --blocks 1,7 --length 1,3 --size 1Mi"
+    "latency_hiding --work memory --ilp 1,8 --bytes 4,8,16 --warps 1,33 --length 2"
+    "latency_hiding --work arithmetic --ilp 1,8 --warps 5,34 --length 1"
+    "carveout --carveout 0,100 --footprint 512,1152 --shared 0,1Ki --ask launch,function --order random,cyclic --load ca,cg"
+    "spill --cap 32,96,128 --use changed,read --warps 2,34 --trips 3"
+    "roofline --fmas 0,1,77,129 --type fp32,fp64,half2 --size 96Ki"
+    "latency --level l1,l2 --footprint 128,4Ki,1000064 --sm 0,5"
+    "latency --level shared,constant,local"
+    "latency --level shared --bytes 4,8,16 --ways 1,3,32"
+    "latency --op fma,add,mad,fp64,shuffle,atomic,shared_atomic"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
