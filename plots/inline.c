@@ -88,13 +88,25 @@ static bool draw(const struct workshop *workshop, const struct ub_figure *figure
     return chart->svg || ub_fail(err, UB_CANNOT_WRITE, "cannot read %s", workshop->picture);
 }
 
+/* What the options ask for; where they name no quantity and no point has the chart's own, the
+ * time. */
+static bool make_figure(const struct ub_inline_chart *chart, struct ub_figure *figure, struct ub_error *err)
+{
+    struct ub_error none = {.text = ""};
+    struct ub_plot_options of_time = chart->options;
+    of_time.y = "time";
+    if (ub_figure_of_runs(&chart->runs, &chart->options, figure, err))
+        return true;
+    return !chart->options.y && err->status == UB_BAD_DATA && ub_figure_of_runs(&chart->runs, &of_time, figure, &none);
+}
+
 /* `workshop` NULL: in words only. */
 static void make(const struct workshop *workshop, const struct ub_error *missing, struct ub_inline_chart *chart)
 {
     struct ub_error err = {.text = ""};
     struct ub_figure *figure = calloc(1, sizeof *figure);
-    bool ok = figure ? ub_figure_of_runs(&chart->runs, &chart->options, figure, &err)
-                     : ub_fail(&err, UB_INTERNAL, "out of memory while making a chart");
+    bool ok =
+        figure ? make_figure(chart, figure, &err) : ub_fail(&err, UB_INTERNAL, "out of memory while making a chart");
     if (ok) {
         memcpy(chart->title, figure->title, sizeof chart->title);
         ub_figure_describe(figure, chart->words, sizeof chart->words);
