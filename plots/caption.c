@@ -220,6 +220,7 @@ static void write_conditions(const struct ub_record *record, const struct ub_sel
     char name[200];
     device_name(record, figure, name, sizeof name);
     ub_text_set(figure->conditions, sizeof figure->conditions, "%s%s", lead[record->source], name);
+    figure->subject_bytes = strlen(figure->conditions);
     append_fixed_axes(selection, figure->conditions, sizeof figure->conditions);
     append_samples(record, selection, figure->conditions, sizeof figure->conditions);
 }

@@ -28,10 +28,10 @@ static bool out_of_memory(struct ub_error *err)
 
 /* Whether x is drawn as words: an axis of words, a value that has a word ("auto"), or a
  * single value, which spans no axis. */
-static bool draws_words(const struct ub_selection *selection)
+static bool draws_words(const struct ub_selection *selection, const struct ub_plot_options *options)
 {
     const struct ub_axis *axis = &selection->micro->axes[selection->x];
-    if (axis->kind == UB_AXIS_WORD || !selection->varies)
+    if (axis->kind == UB_AXIS_WORD || options->words || (!selection->varies && !options->overlaid))
         return true;
     for (size_t i = 0; i < selection->count; i++)
         if (axis->zero_word && selection->points[i].x == 0)
@@ -235,8 +235,7 @@ static bool near_to(double a, double b)
     return fabs(a / b - 1) < 1e-6;
 }
 
-/* Adds a ceiling that no other series has, so that the highest stands first. */
-static void add_ceiling(struct ub_figure *figure, double ceiling)
+void ub_figure_add_ceiling(struct ub_figure *figure, double ceiling)
 {
     size_t place = 0;
     for (size_t i = 0; i < figure->ceiling_count; i++) {
@@ -259,7 +258,7 @@ static void find_ceilings(struct work *work)
         const bool known = isfinite(ceiling) && ceiling > 0;
         all = all && known;
         if (known)
-            add_ceiling(figure, ceiling);
+            ub_figure_add_ceiling(figure, ceiling);
     }
     figure->has_share = all && figure->ceiling_count == 1;
     const bool rate = strcmp(work->quantity.unit, "B/s") == 0;
@@ -279,8 +278,9 @@ static double largest_value(const struct ub_figure *figure)
     return largest;
 }
 
-static void scale_figure(struct ub_figure *figure, double scale)
+void ub_figure_scale(struct ub_figure *figure, double scale)
 {
+    figure->scale *= scale;
     for (size_t s = 0; s < figure->series_count; s++) {
         for (size_t i = 0; i < figure->series[s].dot_count; i++) {
             struct ub_dot *dot = &figure->series[s].dots[i];
@@ -310,7 +310,8 @@ static void make_series(struct work *work)
         char label[96];
         ub_caption_series(selection, s, label, sizeof label);
         ub_text_clean(label, figure->series[s].label, sizeof figure->series[s].label);
-        figure->series[s].colour = s / variants;
+        figure->series[s].source = figure->source;
+        figure->series[s].colour = figure->series[s].shape = s / variants;
         figure->series[s].variant = s % variants;
     }
 }
@@ -407,7 +408,7 @@ static bool fill(struct work *work, struct ub_error *err)
     const struct ub_axis *axis = &work->selection.micro->axes[work->selection.x];
     const struct ub_chart *chart = &work->selection.micro->chart;
     make_series(work);
-    figure->words = draws_words(&work->selection);
+    figure->words = draws_words(&work->selection, work->options);
     if (!figure->words && chart->x_metric && strcmp(chart->x_axis, axis->name) == 0)
         work->x_metric = chart->x_metric;
     if ((figure->words && !make_words(work, err)) || !make_dots(work, err) || !make_law(work, err))
@@ -424,8 +425,8 @@ static bool fill(struct work *work, struct ub_error *err)
     figure->bytes_x = unit && strcmp(unit, "byte") == 0;
     find_ceilings(work);
     ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
-    scale_figure(figure, work->quantity.scale);
-    figure->whole_y = work->quantity.kind == UB_QUANTITY_COUNTER && work->quantity.scale == 1;
+    ub_figure_scale(figure, work->quantity.scale);
+    figure->whole_y = work->quantity.kind == UB_QUANTITY_COUNTER && figure->scale == 1;
     figure->share_y = work->quantity.scale == 100 && strcmp(work->quantity.unit, "1") == 0;
     figure->has_second = figure->series_count == 1 && !figure->words && second_differs(figure);
     ub_caption_figure(work->record, work->options, &work->selection, &work->quantity, figure);
@@ -439,7 +440,7 @@ static bool fill(struct work *work, struct ub_error *err)
 bool ub_figure_make(const struct ub_record *record, const struct ub_plot_options *options, struct ub_figure *out,
                     struct ub_error *err)
 {
-    *out = (struct ub_figure){.source = record->source, .data_sheet = NAN};
+    *out = (struct ub_figure){.source = record->source, .scale = 1, .data_sheet = NAN};
     struct work work = {.record = record, .options = options, .figure = out};
     ub_gpu_of_record(record, &work.gpu);
     if (!ub_select(record, options, &work.selection, err))

@@ -24,8 +24,10 @@ struct ub_law_spot {
 };
 
 struct ub_series {
-    char label[96];         /* "4 bytes, load"; "" for the only series */
-    size_t colour, variant; /* first axis of the series, all others */
+    char label[96]; /* "4 bytes, load"; "" for the only series */
+    enum ub_source source;
+    size_t colour, variant; /* first axis of the series, all others; of several runs: the GPU, and its series */
+    size_t shape;           /* of the symbol: series that coincide nest */
     size_t dot_count, law_count;
     struct ub_dot *dots;
     struct ub_law_spot *law;
@@ -33,7 +35,9 @@ struct ub_series {
 };
 
 struct ub_figure {
-    enum ub_source source;
+    enum ub_source source; /* of all series, unless `mixed` */
+    bool mixed, of_runs;   /* of_runs: each colour is a GPU */
+    double scale;          /* value x scale is what y says */
     /* Along x: numbers, or the places 0.. of words. */
     bool words, whole_y, share_y; /* share_y: of a whole, in per cent */
     size_t word_count;
@@ -41,6 +45,7 @@ struct ub_figure {
     bool bytes_x; /* ticks as Ki, Mi, Gi */
     /* Words. All are clean UTF-8 without control characters. */
     char title[UB_LINE_BYTES], conditions[2 * UB_LINE_BYTES];
+    size_t subject_bytes; /* of `conditions`: the GPU */
     char x_label[160], y_label[160], panel_label[160], share_label[160];
     char law_label[160], panel_law_label[160], panel_dot_label[160], second_label[160], gap_label[160];
     char ceiling_label[200];
@@ -62,5 +67,10 @@ struct ub_figure {
 bool ub_figure_make(const struct ub_record *record, const struct ub_plot_options *options, struct ub_figure *out,
                     struct ub_error *err);
 void ub_figure_free(struct ub_figure *figure);
+
+/* Multiplies all values along y. */
+void ub_figure_scale(struct ub_figure *figure, double scale);
+/* Adds a ceiling unless it stands there already, so that the highest stands first. */
+void ub_figure_add_ceiling(struct ub_figure *figure, double ceiling);
 
 #endif

@@ -52,7 +52,7 @@ static struct ub_label *add_label(struct ub_layout *out, enum ub_font font, enum
 const char *ub_layout_dot_name(const struct ub_figure *figure)
 {
     static const char *const names[] = {"measured", "predicted", "published"};
-    return names[figure->source];
+    return figure->mixed ? "values" : names[figure->source];
 }
 
 void ub_layout_series_colour(const struct ub_figure *figure, size_t series, char *text, size_t size)

@@ -90,10 +90,11 @@ static double distance(double left, double top, double width, double height, con
         for (size_t s = 0; s < 2; s++) {
             const double off_x = spots[s].x - clamp(spots[s].x, left, left + width);
             const double off_y = spots[s].y - clamp(spots[s].y, top, top + height);
-            nearest = fmin(nearest, hypot(off_x, off_y));
+            const double away = off_x * off_x + off_y * off_y;
+            nearest = away < nearest ? away : nearest;
         }
     }
-    return nearest;
+    return sqrt(nearest);
 }
 
 static bool is_nearest(double left, double top, double width, double height, double own, size_t other_count,

@@ -3,16 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "plots/figure.h"
 #include "plots/file.h"
 #include "plots/gnuplot.h"
 #include "plots/interrupt.h"
 #include "plots/layout.h"
+#include "plots/locale.h"
+#include "plots/overlay.h"
 #include "plots/script.h"
 
 enum { DEFAULT_COLUMNS = 80 };
@@ -62,22 +62,7 @@ static bool plain_path(const char *path, char *out, size_t size, struct ub_error
     return (length > 0 && (size_t)length < size) || ub_fail(err, UB_USAGE, "the chart's file name is too long");
 }
 
-/* Numbers of a script have a decimal point whatever the locale of the program. */
-static locale_t enter_c_locale(locale_t *before)
-{
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *before = uselocale(plain ? plain : (locale_t)0);
-    return plain;
-}
-
-static void leave_c_locale(locale_t plain, locale_t before)
-{
-    uselocale(before);
-    if (plain)
-        freelocale(plain);
-}
-
-static bool script_of_figure(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
+static bool script_of_figure(FILE *stream, const struct ub_runs *runs, const struct ub_plot_options *options,
                              const char *output, struct ub_error *err)
 {
     char path[UB_PATH_BYTES];
@@ -87,7 +72,7 @@ static bool script_of_figure(FILE *stream, const struct ub_record *record, const
     struct ub_figure *figure = calloc(1, sizeof *figure);
     if (!figure)
         return ub_fail(err, UB_INTERNAL, "out of memory while making a chart");
-    bool ok = ub_figure_make(record, options, figure, err);
+    bool ok = ub_figure_of_runs(runs, options, figure, err);
     if (ok) {
         ok = write_script(stream, figure, options, term, path, err);
         ub_figure_free(figure);
@@ -96,14 +81,20 @@ static bool script_of_figure(FILE *stream, const struct ub_record *record, const
     return ok;
 }
 
+bool ub_plot_runs_script(FILE *stream, const struct ub_runs *runs, const struct ub_plot_options *options,
+                         const char *output, struct ub_error *err)
+{
+    struct ub_locale locale;
+    ub_locale_enter(&locale);
+    const bool ok = script_of_figure(stream, runs, options, output, err);
+    ub_locale_leave(&locale);
+    return ok;
+}
+
 bool ub_plot_script(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
                     const char *output, struct ub_error *err)
 {
-    locale_t before;
-    const locale_t plain = enter_c_locale(&before);
-    const bool ok = script_of_figure(stream, record, options, output, err);
-    leave_c_locale(plain, before);
-    return ok;
+    return ub_plot_runs_script(stream, &(struct ub_runs){1, &record}, options, output, err);
 }
 
 /* Creates a fresh file beside `path`, under the umask as any file. */
@@ -135,10 +126,10 @@ static bool write_script_file(const char *name, const struct drawing *drawing, c
     FILE *stream = fopen(name, "w");
     if (!stream)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
-    locale_t before;
-    const locale_t plain = enter_c_locale(&before);
+    struct ub_locale locale;
+    ub_locale_enter(&locale);
     const bool written = drawing->writer(stream, drawing->subject, options, output, err);
-    leave_c_locale(plain, before);
+    ub_locale_leave(&locale);
     if (fclose(stream) != 0 && written)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", name, strerror(errno));
     return written;
@@ -299,14 +290,20 @@ bool ub_plot_with(ub_script_writer writer, const void *subject, const struct ub_
     return ok;
 }
 
-static bool write_record_script(FILE *stream, const void *subject, const struct ub_plot_options *options,
-                                const char *output, struct ub_error *err)
+static bool write_runs_script(FILE *stream, const void *subject, const struct ub_plot_options *options,
+                              const char *output, struct ub_error *err)
 {
-    return ub_plot_script(stream, subject, options, output, err);
+    return ub_plot_runs_script(stream, subject, options, output, err);
+}
+
+bool ub_plot_runs(const struct ub_runs *runs, const struct ub_plot_options *options, const char *path,
+                  struct ub_error *err)
+{
+    return ub_plot_with(write_runs_script, runs, options, path, err);
 }
 
 bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
              struct ub_error *err)
 {
-    return ub_plot_with(write_record_script, record, options, path, err);
+    return ub_plot_runs(&(struct ub_runs){1, &record}, options, path, err);
 }

@@ -23,6 +23,16 @@ struct ub_plot_options {
     bool keep_script; /* leave the complete script beside the picture, unless that is a stream */
     bool force;       /* overwrite files */
     int columns;      /* dumb: width of the terminal; 0: $COLUMNS, else 80 */
+    /* Set by what draws several runs into one chart (overlay.h). */
+    size_t series_limit; /* 0: as many as a chart can hold */
+    bool overlaid;       /* a run may have one value along x */
+    bool words;          /* x as words, whatever its values */
+};
+
+/* Runs drawn into one chart, one colour a GPU. */
+struct ub_runs {
+    size_t count;
+    const struct ub_record *const *records;
 };
 
 /* Whether ub_plot() could write to `path`, before there is a record: UB_USAGE (no such
@@ -36,10 +46,15 @@ bool ub_plot_check(const struct ub_plot_options *options, const char *path, stru
  * (text says how to get it); UB_CANNOT_WRITE; UB_BAD_DATA: nothing to draw. */
 bool ub_plot(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
              struct ub_error *err);
+/* The same for several runs. UB_USAGE: more than a chart can hold. */
+bool ub_plot_runs(const struct ub_runs *runs, const struct ub_plot_options *options, const char *path,
+                  struct ub_error *err);
 
 /* The script alone, complete: runs with `gnuplot -d FILE`. */
 bool ub_plot_script(FILE *stream, const struct ub_record *record, const struct ub_plot_options *options,
                     const char *output, struct ub_error *err);
+bool ub_plot_runs_script(FILE *stream, const struct ub_runs *runs, const struct ub_plot_options *options,
+                         const char *output, struct ub_error *err);
 
 /* What ub_plot() does, for any subject: `writer` writes a complete script that draws to
  * `output` with the terminal of options->term (one of svg png pdf dumb, never NULL). */

@@ -57,10 +57,10 @@ static struct symbol symbol_of(const struct ub_figure *figure, const struct ub_l
         int filled, hollow;
         double size;
     } rows[UB_CHART_SERIES] = {{7, 6, 0.75}, {5, 4, 1.25}, {9, 8, 1.9}, {13, 12, 2.3}, {11, 10, 2.6}, {7, 6, 2.8}};
-    const size_t row = figure->series[series].colour % UB_CHART_SERIES;
+    const size_t row = figure->series[series].shape % UB_CHART_SERIES;
     const bool several = figure->series_count > 1;
-    const bool pairs = several && figure->series[figure->series_count - 1].variant > 0;
-    bool filled = figure->source != UB_PREDICTED && (!several || row == 0 || pairs);
+    const bool pairs = several && !figure->of_runs && figure->series[figure->series_count - 1].variant > 0;
+    bool filled = figure->series[series].source != UB_PREDICTED && (!several || row == 0 || pairs);
     if (figure->series[series].variant > 0)
         filled = false;
     const double shrink = layout->dot_size / 0.7;

@@ -49,7 +49,7 @@ static const char *sign_text(const struct page *page, const struct sign *sign)
 
 static const struct sign *dot_sign(const struct ub_figure *figure, size_t series)
 {
-    return &dot_signs[figure->source == UB_PREDICTED][series % UB_CHART_SERIES];
+    return &dot_signs[figure->series[series].source == UB_PREDICTED][series % UB_CHART_SERIES];
 }
 
 static void add_text(struct page *page, int row, int column, const char *text)
@@ -100,7 +100,7 @@ static void write_legend(const struct page *page, const struct ub_figure *figure
     for (size_t s = 0; s < figure->series_count; s++)
         add_item(text, size, sign_text(page, dot_sign(figure, s)),
                  figure->series_count > 1 ? figure->series[s].label : ub_layout_dot_name(figure));
-    if (figure->series_count > 1)
+    if (figure->series_count > 1 && !figure->mixed)
         add_item(text, size, "", figure->source == UB_PREDICTED ? "(predicted)" : "(measured)");
     add_item(text, size, sign_text(page, &law_sign), "law");
     if (figure->ceiling_count > 0) {

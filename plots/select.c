@@ -238,20 +238,20 @@ static bool choose_sweep(const struct pool *pool, const struct ub_micro *micro, 
 }
 
 /* Adds the axes that vary, widest first, while the series stay few enough to tell apart. */
-static void choose_series_axes(struct ub_selection *out, const size_t counts[UB_MAX_AXES], int wanted)
+static void choose_series_axes(struct ub_selection *out, const size_t counts[UB_MAX_AXES], int wanted, size_t limit)
 {
     bool taken[UB_MAX_AXES] = {false};
     size_t product = 1;
     taken[out->x] = true;
     if (wanted >= 0 && wanted != out->x) {
         out->series_axes[out->series_axis_count++] = wanted;
-        product = counts[wanted] < UB_CHART_SERIES ? counts[wanted] : UB_CHART_SERIES;
+        product = counts[wanted] < limit ? counts[wanted] : limit;
         taken[wanted] = true;
     }
     for (;;) {
         int best = -1;
         for (size_t axis = 0; axis < out->micro->axis_count; axis++)
-            if (!taken[axis] && counts[axis] > 1 && product * counts[axis] <= UB_CHART_SERIES &&
+            if (!taken[axis] && counts[axis] > 1 && product * counts[axis] <= limit &&
                 (best < 0 || counts[axis] > counts[best]))
                 best = (int)axis;
         if (best < 0)
@@ -262,7 +262,7 @@ static void choose_series_axes(struct ub_selection *out, const size_t counts[UB_
     }
     /* An axis with many values still makes series, of a few that are spread over it. */
     for (size_t axis = 0; axis < out->micro->axis_count && out->series_axis_count == 0; axis++)
-        if (!taken[axis] && counts[axis] > UB_CHART_SERIES)
+        if (!taken[axis] && counts[axis] > limit && limit > 1)
             out->series_axes[out->series_axis_count++] = (int)axis;
 }
 
@@ -275,7 +275,7 @@ static size_t spread(size_t place, size_t shown, size_t present)
 
 /* Makes out->series: the product of the shown values of the series axes over `base`. */
 static bool make_series(struct ub_selection *out, const struct pool *pool, const char *sweep,
-                        const struct ub_point *base, struct ub_error *err)
+                        const struct ub_point *base, size_t limit, struct ub_error *err)
 {
     out->series_count = 1;
     out->series[0] = *base;
@@ -284,7 +284,7 @@ static bool make_series(struct ub_selection *out, const struct pool *pool, const
         struct distinct values;
         if (!list_values(pool, sweep, axis, &values, err))
             return false;
-        const size_t room = UB_CHART_SERIES / out->series_count;
+        const size_t room = limit / out->series_count;
         const size_t shown = values.count < room ? values.count : room;
         out->shown[axis] = shown;
         out->present[axis] = values.count;
@@ -343,6 +343,7 @@ static bool choose(const struct ub_plot_options *options, const struct pool *poo
                    struct ub_error *err)
 {
     int x = -1, series = -1;
+    const size_t limit = options->series_limit ? options->series_limit : UB_CHART_SERIES;
     if ((options->x && !known_axis(out->micro, "--x ", options->x, &x, err)) ||
         (options->series && !known_axis(out->micro, "--series ", options->series, &series, err)) ||
         (options->sweep && !wanted_sweep(pool, options->sweep, err)))
@@ -354,7 +355,7 @@ static bool choose(const struct ub_plot_options *options, const struct pool *poo
         return false;
     out->x = x >= 0 ? x : widest_axis(counts, out->micro->axis_count);
     out->varies = counts[out->x] > 1;
-    choose_series_axes(out, counts, series);
+    choose_series_axes(out, counts, series, limit);
     const struct ub_point *base = NULL;
     for (size_t i = 0; i < pool->count && !base; i++)
         if (in_sweep(&pool->points[i], sweep))
@@ -363,7 +364,7 @@ static bool choose(const struct ub_plot_options *options, const struct pool *poo
         out->shown[axis] = 1;
         out->present[axis] = counts[axis];
     }
-    return base && make_series(out, pool, sweep, base, err) && keep(out, pool, sweep, err);
+    return base && make_series(out, pool, sweep, base, limit, err) && keep(out, pool, sweep, err);
 }
 
 bool ub_select(const struct ub_record *record, const struct ub_plot_options *options, struct ub_selection *out,

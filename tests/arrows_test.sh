@@ -18,7 +18,8 @@ may_include() {
     harness/cuda) echo "harness/contract harness/cuda" ;;
     harness/engine) echo "harness/contract harness/model harness/io harness/cuda harness/engine" ;;
     plots) echo "harness/contract harness/model harness/engine plots" ;;
-    harness/cli) echo "harness/contract harness/model harness/io harness/cuda harness/engine plots harness/cli" ;;
+    report | report/tools) echo "harness/contract harness/model harness/io harness/engine plots report" ;;
+    harness/cli) echo "harness/contract harness/model harness/io harness/cuda harness/engine plots report harness/cli" ;;
     micro) echo "harness/contract harness/model micro" ;;
     micro/*) echo "harness/contract harness/model $1" ;;
     cupti) echo "harness/contract cupti" ;;
@@ -33,7 +34,7 @@ includes() {
 }
 
 check_arrows() {
-    includes harness micro cupti plots | while IFS=$'\t' read -r file header; do
+    includes harness micro cupti plots report | while IFS=$'\t' read -r file header; do
         [ "$header" = ub_version.h ] && continue # generated
         allowed=$(may_include "$(dirname "$file")")
         case " $allowed " in
@@ -45,7 +46,7 @@ check_arrows() {
 
 # Tests may: they play the kernel, and prove the law's period by replaying every warp.
 check_access() {
-    includes harness micro cupti plots | while IFS=$'\t' read -r file header; do
+    includes harness micro cupti plots report | while IFS=$'\t' read -r file header; do
         [ "$(basename "$header")" = access.h ] || continue
         folder=$(dirname "$header")
         case $file in
@@ -83,7 +84,7 @@ check_tree() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad="$scratch/bad tree"
-mkdir -p "$bad"/harness/{engine,model,contract} "$bad"/micro/{one,two} "$bad"/{cupti,plots,tests}
+mkdir -p "$bad"/harness/{engine,model,contract} "$bad"/micro/{one,two} "$bad"/{cupti,plots,report,tests}
 echo '#include "cupti/session.h"' >"$bad/harness/engine/a.c"
 echo '#include "harness/engine/law.h"' >"$bad/harness/model/b.c"
 echo '  #  include "micro/two/access.h"' >"$bad/micro/one/rule.c"

@@ -8,7 +8,7 @@
 
 #include "harness/cli/options.h"
 #include "harness/engine/law.h"
-#include "harness/io/json.h"
+#include "harness/io/records.h"
 
 enum outcome { SOUND, PROBLEMS, UNTESTABLE, UNREADABLE, OUTCOMES };
 
@@ -78,20 +78,30 @@ static size_t require_counters(const struct ub_check_counts *counts)
     return 1;
 }
 
-static enum outcome check_file(const char *path, bool require)
+static enum outcome check_record(const char *name, const struct ub_record *record, bool require)
 {
-    struct ub_record record = {0};
-    struct ub_error err = {0};
-    if (!ub_json_read_file(path, &record, &err)) {
-        fprintf(stderr, "ubench: %s\n", err.text);
-        return UNREADABLE;
-    }
     struct ub_check_counts counts;
-    size_t problems = ub_check_record(&record, &counts, print_problem, NULL);
+    size_t problems = ub_check_record(record, &counts, print_problem, NULL);
     problems += require ? require_counters(&counts) : 0;
-    print_summary(path, &record, &counts, problems);
-    ub_record_free(&record);
+    print_summary(name, record, &counts, problems);
     return problems > 0 ? PROBLEMS : counts.untestable > 0 ? UNTESTABLE : SOUND;
+}
+
+/* All records of a file: a report has several. */
+static void check_file(const char *path, bool require, bool met[OUTCOMES])
+{
+    struct ub_records records = {0};
+    struct ub_error err = {0};
+    if (!ub_records_read(path, &records, &err)) {
+        fprintf(stderr, "ubench: %s\n", err.text);
+        met[UNREADABLE] = true;
+    }
+    for (size_t i = 0; i < records.count; i++) {
+        char name[4200];
+        snprintf(name, sizeof name, records.count > 1 ? "%s#%zu" : "%s", path, i + 1);
+        met[check_record(name, &records.items[i], require)] = true;
+    }
+    ub_records_free(&records);
 }
 
 /* A file has the counters that it has: only whether they must be there can be asked. */
@@ -113,7 +123,7 @@ enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err)
     if (!read_counters(options->counters, &require, err))
         return UB_USAGE;
     for (size_t i = 0; i < options->operand_count; i++)
-        met[check_file(options->operands[i], require)] = true;
+        check_file(options->operands[i], require, met);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         ub_fail(err, UB_CANNOT_WRITE, "cannot write to standard output");
         return UB_CANNOT_WRITE;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * ubench plot RUN.json: draws a saved record. */
+ * ubench plot RUN.json...: draws saved records, several into one chart. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/cli/options.h"
-#include "harness/io/json.h"
+#include "harness/io/records.h"
 #include "plots/render.h"
 
 enum { PATH_BYTES = 4096 };
@@ -15,10 +15,17 @@ enum { PATH_BYTES = 4096 };
 /* The chart's name where none is given: RUN.json becomes RUN.svg in the same folder. */
 static bool name_beside(const char *record_path, const char *term, char *name, size_t size, struct ub_error *err)
 {
-    static const char json[] = ".json";
-    size_t stem = strlen(record_path);
-    if (stem > strlen(json) && strcmp(record_path + stem - strlen(json), json) == 0)
-        stem -= strlen(json);
+    static const char *const endings[] = {".json", ".html"};
+    const char *mark = strrchr(record_path, '#'); /* report.html#2 */
+    const bool numbered = mark && mark[1 + strspn(mark + 1, "0123456789")] == 0;
+    size_t stem = numbered ? (size_t)(mark - record_path) : strlen(record_path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t ending = strlen(endings[i]);
+        if (stem > ending && strncmp(record_path + stem - ending, endings[i], ending) == 0) {
+            stem -= ending;
+            break;
+        }
+    }
     const int length = snprintf(name, size, "%.*s.%s", (int)stem, record_path, term ? term : "svg");
     return (length > 0 && (size_t)length < size) || ub_fail(err, UB_USAGE, "the name of the record is too long");
 }
@@ -33,20 +40,20 @@ static const char *choose_output(const struct ub_options *options, char *name, s
 }
 
 /* All but gnuplot: whether there is something to draw, and where it would go. */
-static bool rehearse(const struct ub_record *record, const struct ub_plot_options *plot, const char *output,
+static bool rehearse(const struct ub_runs *runs, const struct ub_plot_options *plot, const char *output,
                      struct ub_error *err)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return ub_fail(err, UB_INTERNAL, "cannot open /dev/null: %s", strerror(errno));
-    const bool ok = ub_plot_script(nowhere, record, plot, output, err);
+    const bool ok = ub_plot_runs_script(nowhere, runs, plot, output, err);
     fclose(nowhere);
     if (ok)
         printf("would draw %s\n", strcmp(output, "-") == 0 ? "to the terminal" : output);
     return ok;
 }
 
-static bool draw(const struct ub_options *options, const struct ub_record *record, struct ub_error *err)
+static bool draw(const struct ub_options *options, const struct ub_runs *runs, struct ub_error *err)
 {
     char name[PATH_BYTES];
     const char *output = choose_output(options, name, sizeof name, err);
@@ -65,22 +72,34 @@ static bool draw(const struct ub_options *options, const struct ub_record *recor
     if (!output || !ub_plot_check(&plot, output, err))
         return false;
     if (options->dry_run)
-        return rehearse(record, &plot, output, err);
-    if (!ub_plot(record, &plot, output, err))
+        return rehearse(runs, &plot, output, err);
+    if (!ub_plot_runs(runs, &plot, output, err))
         return false;
     if (strcmp(output, "-") != 0 && !options->quiet)
         fprintf(stderr, "ubench: wrote %s\n", output);
     return true;
 }
 
+/* Draws all records of all operands into one chart. */
+static bool draw_records(const struct ub_options *options, const struct ub_records *records, struct ub_error *err)
+{
+    const struct ub_record **runs = calloc(records->count, sizeof *runs);
+    if (!runs)
+        return ub_fail(err, UB_INTERNAL, "out of memory");
+    for (size_t i = 0; i < records->count; i++)
+        runs[i] = &records->items[i];
+    const bool ok = draw(options, &(struct ub_runs){records->count, runs}, err);
+    free(runs);
+    return ok;
+}
+
 enum ub_status ub_cmd_plot(struct ub_options *options, struct ub_error *err)
 {
-    if (options->operand_count != 1) {
-        ub_fail(err, UB_USAGE, "plot takes one record: ubench plot RUN.json [-o CHART.svg]");
-        return UB_USAGE;
-    }
-    struct ub_record record = {0};
-    const bool ok = ub_json_read_file(options->operands[0], &record, err) && draw(options, &record, err);
-    ub_record_free(&record);
+    struct ub_records records = {0};
+    bool ok = true;
+    for (size_t i = 0; i < options->operand_count && ok; i++)
+        ok = ub_records_read(options->operands[i], &records, err);
+    ok = ok && draw_records(options, &records, err);
+    ub_records_free(&records);
     return ok ? UB_OK : err->status;
 }

@@ -101,6 +101,7 @@ enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_list(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_describe(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_show(struct ub_options *options, struct ub_error *err);
+enum ub_status ub_cmd_report(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_plot(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err);
 enum ub_status ub_cmd_check(struct ub_options *options, struct ub_error *err);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/io/columns.h"
 #include "harness/io/record_fields.h"
 #include "harness/io/text.h"
 
@@ -280,6 +281,29 @@ static void write_points(const struct writer *writer, const struct ub_record *re
     ub_emit(&writer->emit, record->point_count ? "\n    ],\n" : "],\n");
 }
 
+struct columns_of {
+    struct writer writer;
+    const struct ub_record *record;
+};
+
+static void write_item(FILE *stream, const void *user, size_t index)
+{
+    struct columns_of of = *(const struct columns_of *)user;
+    of.writer.emit.stream = stream;
+    write_point(&of.writer, &of.record->points[index]);
+}
+
+/* A sweep is a table: what its points have in common is written once. */
+static bool write_tables(const struct writer *writer, const struct ub_record *record, struct ub_error *err)
+{
+    static const char *const together[] = {"/rule", "/sweep", NULL};
+    const struct columns_of of = {*writer, record};
+    ub_emit(&writer->emit, "    \"tables\": ");
+    const bool ok = ub_columns_write(writer->emit.stream, record->point_count, write_item, &of, together, err);
+    ub_emit(&writer->emit, ",\n");
+    return ok;
+}
+
 static void write_warnings(const struct ub_emit *emit, const struct ub_record *record)
 {
     ub_emit(emit, "    \"warnings\": [");
@@ -303,7 +327,10 @@ bool ub_json_write(FILE *stream, const struct ub_record *record, const struct ub
     write_section(&writer.emit, "run", ub_run_fields, &record->run);
     write_section(&writer.emit, "device", ub_device_fields, &record->device);
     write_constants(&writer.emit, &record->constants);
-    write_points(&writer, record);
+    if (options && options->columns && !write_tables(&writer, record, err))
+        return false;
+    if (!options || !options->columns)
+        write_points(&writer, record);
     write_warnings(&writer.emit, record);
     ub_emit(&writer.emit, "  }\n}\n");
     return ub_stream_done(stream, err);

@@ -12,6 +12,7 @@
 struct ub_json_options {
     bool redact;     /* drop UUID, PCI address, paths and argv's paths */
     bool no_samples; /* leave out samples and their clocks */
+    bool columns;    /* "tables" of columns (io/columns.h) in the place of "points": a tenth of the size */
 };
 
 bool ub_json_write(FILE *stream, const struct ub_record *record, const struct ub_json_options *options,
@@ -20,12 +21,16 @@ bool ub_json_write(FILE *stream, const struct ub_record *record, const struct ub
 /* Safe on any bytes. Fails with UB_BAD_DATA and a message that names `name`, what
  * is wrong and where (line, column or key): not JSON, cut off, NaN, too deep, not
  * ubench's (says which tool's file it looks like: Google Benchmark, nvbench), a
- * higher schema. Unknown keys are ignored. `record` must be empty. */
+ * higher schema. Unknown keys are ignored. A page of HTML (a report) is read too, where it
+ * holds one record. `record` must be empty. */
 bool ub_json_read(FILE *stream, const char *name, struct ub_record *record, struct ub_error *err);
+/* `path` may be "report.html#2" (see records.h). */
 bool ub_json_read_file(const char *path, struct ub_record *record, struct ub_error *err);
 
-/* As ub_json_read_file(), but passes over the named members of each point (a list that ends
- * with NULL): counters are most of a large record, and who compares times needs none. */
+/* The same, but passing over the named members of each point (a list that ends with NULL):
+ * counters are most of a large record, and who compares times needs none. */
+bool ub_json_read_without(FILE *stream, const char *name, const char *const *members, struct ub_record *record,
+                          struct ub_error *err);
 bool ub_json_read_file_without(const char *path, const char *const *members, struct ub_record *record,
                                struct ub_error *err);
 

@@ -359,9 +359,7 @@ static bool is_share(const struct ub_record_metric *metric)
     return metric->unit && strcmp(metric->unit, "1") == 0;
 }
 
-/* Counted over counted, so that the law can be met exactly. What has a time in it never is: it
- * is shown as measured. */
-static bool is_ratio(const struct ub_record_metric *metric)
+bool ub_metric_is_ratio(const struct ub_record_metric *metric)
 {
     return metric->unit && strchr(metric->unit, '/') && !strstr(metric->unit, "/s") && !strstr(metric->unit, "/cycle");
 }
@@ -408,7 +406,7 @@ static void add_ratios(struct ub_table *table)
         return;
     for (size_t i = 1, ratios = 0; i < count; i++) {
         struct ub_column column = {.key = metrics[i].key, .cell = ratio_cell, .rank = UB_RANK_RATIO};
-        if (!is_ratio(&metrics[i]) || has_column(table, metrics[i].key))
+        if (!ub_metric_is_ratio(&metrics[i]) || has_column(table, metrics[i].key))
             continue;
         column.rank = ratios++ ? UB_RANK_MORE : UB_RANK_RATIO;
         add(table, column, metrics[i].key, predicted ? "" : " = law");

@@ -71,6 +71,9 @@ const char *ub_table_common(const struct ub_table *table, size_t offset);
 void ub_axis_cell(const struct ub_axis_value *axis, bool utf8, char *text, size_t size);
 /* A metric's or constant's value with its unit: "4.68 TB/s", "97.3 %". */
 void ub_value_cell(double value, const char *unit, char *text, size_t size);
+/* Counted over counted, so that the law can be met exactly. What has a time in it never is: it
+ * is shown as measured. */
+bool ub_metric_is_ratio(const struct ub_record_metric *metric);
 /* The share a column with a bar draws; NaN: none. */
 double ub_column_share(const struct ub_table *table, const struct ub_column *column,
                        const struct ub_record_point *point);

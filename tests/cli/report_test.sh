@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# ubench report as a user types it: names, streams, exit codes, records read back, hostile
+# strings, no gnuplot.
+set -u
+: "${UBENCH:?}" "${UBENCH_SOURCE:?}"
+python=/usr/bin/python3
+[ -x "$python" ] || python=$(command -v python3) || { echo "skipped: no python3"; exit 77; }
+check_page=$UBENCH_SOURCE/tests/report/check_page.py
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset UBENCH_GNUPLOT
+faults=0
+fault() { echo "FAULT: $*"; faults=$((faults + 1)); }
+# expect STATUS WORDS ARGUMENT...: exit status, and words on standard error or output
+expect() {
+    local status=$1 words=$2
+    shift 2
+    "$UBENCH" "$@" >out 2>err
+    local got=$?
+    [ $got -eq "$status" ] || fault "ubench $*: exit $got, not $status: $(head -c 400 err)"
+    [ -z "$words" ] || grep -qF -- "$words" err out || fault "ubench $*: '$words' is not in: $(head -c 400 err)"
+}
+page() { # PAGE [TEXT]... [--charts N]
+    "$python" "$check_page" "$@" 2>&1 | tail -n 5 | grep . && fault "$*"
+}
+gnuplot=0
+command -v gnuplot >/dev/null && gnuplot=1
+charts() { # how many charts there must be, of those that gnuplot would draw
+    echo $(($1 * gnuplot))
+}
+
+expect 0 "" run coalescing bank_conflict --device model:h200 -f json -o pred.json -q
+expect 0 "" run coalescing --stride 1..8 --device model:a100 -f json -o a100.json -q
+h200=$UBENCH_SOURCE/reports/h200
+null=$h200/null.json
+
+# Names and files.
+cp "$null" run.json
+expect 0 "wrote run.html" report run.json
+page run.html "NVIDIA H200: 1 of 1 law holds" "Method" "Ceilings" "measured in this run" --charts "$(charts 2)"
+expect 74 "run.html exists; --force overwrites it" report run.json
+expect 0 "wrote run.html" report run.json --force
+expect 0 "would write a report of 2 records to report.html" report run.json a100.json --dry-run
+[ -e report.html ] && fault "--dry-run wrote a file"
+expect 0 "wrote report.html" report run.json a100.json
+page report.html "Predicted, not measured." "Laws assumed."
+expect 0 "" report run.json -o - -q
+cmp -s out run.html || fault "-o - is not the page"
+expect 0 "" report run.json -o quiet.html -q
+[ -s err ] && [ $gnuplot = 1 ] && fault "-q is not quiet: $(cat err)"
+expect 2 "report what?" report
+expect 65 "missing.json: cannot open" report missing.json
+expect 65 "this is not a JSON record" report "$check_page" -o x.html
+expect 74 "No such file or directory" report run.json -o none/a.html
+expect 74 "No space left" report run.json -o /dev/full
+expect 2 "report takes no --suite" report run.json --suite quick
+[ "$(ls -- *.tmp* x.html 2>/dev/null)" = "" ] || fault "left behind: $(ls)"
+
+# A page is a record again.
+expect 0 "16 points, measured; 64 exact counters tested, 0 broken" check run.html
+expect 0 "" report run.html -o again.html -q
+cmp -s run.html again.html || fault "a page of a page differs"
+expect 0 "" show run.html -f json
+"$UBENCH" show run.json -f json >plain.json
+"$python" - <<'END' || fault "the record of a page differs from the record"
+import json
+plain, page = json.load(open("plain.json")), json.load(open("out"))
+for point in plain["ubench"]["points"]:
+    if point["time_ns"]:
+        point["time_ns"].update(samples=None, clock_mhz=None, flags=None)
+assert json.dumps(plain) == json.dumps(page)
+END
+expect 0 "report.html#2: " check report.html
+expect 65 "holds 2 records; write report.html#NUMBER" show report.html
+expect 0 "PREDICTED for NVIDIA A100" show 'report.html#2'
+expect 65 "it holds 2 records: there is no #3" show 'report.html#3'
+expect 65 "#1 is for a report" show 'run.json#1'
+echo '<html><body>no</body></html>' >other.html
+expect 65 "this is a page, but no report of ubench" report other.html -o x.html
+if [ $gnuplot = 1 ]; then
+    expect 0 "wrote report.svg" plot 'report.html#2'
+    expect 0 "wrote both.svg" plot pred.json a100.json --stride 1..8 --op load --bytes 4 -o both.svg
+    grep -q "NVIDIA A100-SXM4-80GB (predicted)" both.svg || fault "both.svg does not name its runs"
+    expect 2 "a chart shows 1 to 6 runs" plot pred.json{,,,,,,} -o x.svg
+    expect 2 "this record has no points of the rule null" plot run.json a100.json -o x.svg
+fi
+
+# All records that the project shows: small enough to send to somebody.
+expect 0 "" report "$h200"/*.json -o all.html -q
+page all.html "NVIDIA H200"
+[ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fault "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
+size=$(wc -c <all.html)
+[ "$size" -lt 3000000 ] || fault "the page of reports/h200 has $size bytes"
+expect 0 "" check all.html
+
+# Figures of others are a third kind, beside what is predicted and measured.
+published=$UBENCH_SOURCE/reports/published
+expect 0 "" report "$h200"/coalescing.json "$published"/h200.json -o third.html -q
+page third.html "Figures that others published" "model is off by" "measured here" "the model rests on"
+expect 0 "published by others" check third.html
+expect 0 "" report third.html -o again.html --force -q
+cmp -s third.html again.html || fault "a page of a page with published figures differs"
+expect 0 "" report "$published"/a100.json -o only.html -q
+page only.html "(published): " "none tested"
+
+# Without gnuplot every table is there, and the page says what is missing.
+UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
+page plain.html "Charts are missing." "apt install gnuplot-nox" "Table of 11 points" --charts 0
+
+# A signal while gnuplot hangs ends all of it and leaves nothing behind.
+mkdir hang
+cat >hang/gnuplot <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "gnuplot 5.4 patchlevel 4"; exit; }
+echo $$ >"$STARTED"
+exec sleep 300
+END
+chmod +x hang/gnuplot
+mkfifo started
+exec 3<>started
+STARTED=$PWD/started TMPDIR=$PWD/hang UBENCH_GNUPLOT=$PWD/hang/gnuplot "$UBENCH" report run.json -o hung.html 2>err &
+drawing=$!
+read -rt 60 child <&3 || fault "gnuplot was not started: $(cat err)"
+kill -TERM $drawing
+wait $drawing 2>/dev/null
+[ $? -eq 143 ] || fault "SIGTERM: another exit"
+for ((try = 0; try < 200; try++)); do # it is killed, but dies when it is its turn
+    state=$(ps -o stat= -p "$child" | cut -c1 | tr -d Z)
+    [ -z "$state" ] && break
+done
+[ -z "$state" ] || { fault "SIGTERM: gnuplot lives on"; kill -9 "$child"; }
+[ "$(ls hang)" = gnuplot ] || fault "SIGTERM: left among temporary files: $(ls hang)"
+[ -z "$(ls -- *hung* 2>/dev/null)" ] || fault "SIGTERM: left behind: $(ls)"
+exec 3>&-
+
+# Redaction takes names out of the text as well as out of the data.
+sed 's|"uuid": null|"uuid": "GPU-1234"|; s|"ubench", "run"|"/srv/secret/ubench", "run"|' run.json >named.json
+expect 0 "" report named.json -o named.html -q
+grep -q 'GPU-1234' named.html && grep -q '/srv/secret' named.html || fault "the test does not see names"
+expect 0 "" report named.json -o redacted.html --redact -q
+grep -q 'GPU-1234\|/srv/secret' redacted.html && fault "--redact leaves names"
+
+# Strings that would do something, were they ever more than text.
+"$python" - <<'END'
+import json
+record = json.load(open("run.json"))
+u = record["ubench"]
+evil = ["<script>alert(1)</script>", "`touch hacked`", "$(touch hacked)", "</script><img src=x onerror=alert(1)>",
+        "\"><svg onload=alert(1)>", "' onmouseover='alert(1)", "-->]]>", "{{x}}", "=cmd|' /C calc'!A0", "\u202egnp",
+        "G" * 300, "&lt;&amp;", "%s%n%zu", "\x1b[31m", "file:///etc/passwd", "javascript:alert(1)"]
+for number, text in enumerate(evil):
+    u["device"].update(name=text, chip=text, driver=text, vbios=text, throttle_reasons=text, uuid=text)
+    u["run"].update(argv=[text, "x'y"], version=text, started=text, id=text, counters=text)
+    u["run"]["build"].update(nvcc=text, archs=text, code_hash=text)
+    u["constants"][0].update(origin=text[:100])
+    u["warnings"] = [{"code": text, "point": 3, "text": text}, {"code": text, "point": None, "text": text}]
+    point = u["points"][5]
+    point.update(status="failed", reason=text, level=text, cache=text, data=text, time_ns=None, metrics={})
+    point["law"]["time"].update(note=text, bottleneck=text)
+    for counter in u["points"][4]["counters"].values():
+        counter.update(raw=text, reason=text, unit=text)
+    json.dump(record, open("evil%d.json" % number, "w"))
+    other = json.loads(json.dumps(record))
+    for p in other["ubench"]["points"]:
+        p.update(rule=text, sweep=text, axes={text: text})
+    json.dump(other, open("foreign%d.json" % number, "w"))
+END
+for record in evil*.json foreign*.json; do
+    expect 0 "" report "$record" -o "${record%.json}.html" -q
+    page "${record%.json}.html"
+    expect 0 "" report "${record%.json}.html" -o twice.html --force -q
+    page twice.html
+done
+[ -z "$(find . -name '*hacked*')" ] || fault "text of a record was run"
+
+# The page's own test sees what it looks for.
+for bad in '<img src="http://x/y.png"/>' '<p onclick="x()">x</p>' '<a href="http://x/">x</a>' '<h4>x</h4>' \
+    '<p id="rules">x</p>' '<script>x()</script>' '<table><tr><td>x</td></tr></table>' '<style>p{background:url(x)}</style>' \
+    '<svg role="img"></svg>' '<p aria-labelledby="none">x</p>' '<p>'; do
+    awk -v bad="$bad" '{print} /^<main>/ {print bad}' run.html >bad.html
+    "$python" "$check_page" bad.html >/dev/null 2>&1 && fault "the test itself is broken: it does not see $bad"
+done
+
+# A decimal comma changes nothing.
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" >/dev/null 2>&1; then
+    LOCPATH=$work LC_ALL=de_DE.UTF-8 "$UBENCH" report run.json -o comma.html -q 2>err || fault "locale de_DE: $(cat err)"
+    cmp -s run.html comma.html || fault "the page differs in the locale de_DE"
+fi
+[ $faults -eq 0 ] || { echo "$faults faults"; exit 1; }
+echo "pages of $(ls -- *.json | wc -l) records looked at; reports/h200 is $size bytes"
