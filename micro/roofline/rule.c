@@ -162,7 +162,7 @@ const struct ub_micro ub_micro_roofline = {
             .breaks =
                 "Only with enough on its way, in DRAM's queues and in the units: here 64 warps an SM, each with a step "
                 "loaded ahead and 4 or 8 chains. Other instructions lower the upper roof of every kernel: here by a "
-                "fifth at the ridge, by 2 % at 512 multiply-adds. A source that a cache holds has a roof of its own, "
+                "fifth at the ridge, by 4 % at 256 multiply-adds. A source that a cache holds has a roof of its own, "
                 "above DRAM's. Multiply and add that are not fused reach half the peak. Tensor cores have another "
                 "roof: that of FP16 is 15 times the one of FP32 on an H200. At the ridge DRAM and units both draw "
                 "their power: an H200 lowered its clock there, to 1844 of 1980 MHz in half2, which is what the law is "
