@@ -130,6 +130,9 @@ static void hostile_strings_come_back(void **state)
                                         "`touch x` $(touch x)",
                                         "a/b~c~1/~0",
                                         "\"'\\\n\t",
+                                        "*",
+                                        "at",
+                                        "points",
                                         "<script type=\"application/json\" class=\"ubench-record\">{}</script>"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct ub_record record;
@@ -221,10 +224,11 @@ static void a_page_of_three(void **state)
 
 /* ---- what is refused -------------------------------------------------------------- */
 
-#define HEAD   "<p><script type=\"application/json\" class=\"ubench-record\" id=\"record-1\">"
-#define RECORD "{\"ubench\": {\"schema\": 1, \"source\": \"measured\", "
-#define POINT(n)                                                                                                       \
-    "{\"points\": [" n "], \"columns\": {\"/rule\": {\"all\": \"r\"}, \"/sweep\": [\"s\"], \"/status\": [\"ok\"]}}"
+#define HEAD     "<p><script type=\"application/json\" class=\"ubench-record\" id=\"record-1\">"
+#define RECORD   "{\"ubench\": {\"schema\": 1, \"source\": \"measured\", "
+#define TABLE    HEAD RECORD "\"tables\": ["
+#define ONE(p)   "{\"points\": [0], \"point\": " p "}]}}"
+#define POINT(n) "{\"points\": [" n "], \"point\": {\"rule\": \"r\", \"sweep\": {\"*\": [\"s\"]}, \"status\": \"ok\"}}"
 
 static void malformed_pages_are_refused(void **state)
 {
@@ -239,24 +243,25 @@ static void malformed_pages_are_refused(void **state)
         {HEAD HEAD HEAD, "r.html, record 1: this is no JSON"},
         {HEAD " x", "r.html, record 1, line 1, column 2: this is not a JSON record"},
         {HEAD RECORD, "cut off"},
-        {HEAD RECORD "\"tables\": [{}]}}</script>", "expected {\"points\": [...], \"columns\": {...}}"},
+        {TABLE "{}]}}</script>", "expected {\"points\": [...], \"point\": {...}}"},
         {HEAD RECORD "\"tables\": {}}}</script>", "tables: expected an array"},
         {HEAD RECORD "\"tables\": [], \"points\": []}}</script>", "exclude each other"},
-        {HEAD RECORD "\"tables\": [{\"points\": [], \"columns\": {}}]}}", "a table has 1 to 1024 points"},
-        {HEAD RECORD "\"tables\": [{\"points\": [-1], \"columns\": {}}]}}", "whole numbers from 0"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/a\": [1, 2]}}]}}", "not as many values"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/a\": 1}}]}}", "not as many values"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"a\": [1]}}]}}", "\"a\" is no place for a value"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/a~2\": [1]}}]}}", "no place for a value"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/a\": [1], \"/a/b\": [1]}}]}}",
-         "\"/a/b\" is no place for a value"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/a/b\": [1], \"/a\": [1]}}]}}",
-         "\"/a\" is no place for a value"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/1/2/3/4/5/6/7/8/9/10/11\": [1]}}]}}",
-         "no place for a value"},
-        {HEAD RECORD "\"tables\": [{\"points\": [0], \"columns\": {\"/sweep\": [1]}}]}}", "tables[0].rule: is missing"},
-        {HEAD RECORD "\"tables\": [" POINT("0") ", " POINT("0") "]}}", "are not 0 to 1, each once"},
-        {HEAD RECORD "\"tables\": [" POINT("1") "]}}", "are not 0 to 0, each once"},
+        {TABLE "{\"points\": [], \"point\": {}}]}}", "a table has 1 to 1024 points"},
+        {TABLE "{\"points\": [-1], \"point\": {}}]}}", "whole numbers from 0"},
+        {TABLE ONE("{\"a\": [1, 2]}"), "the column \"a\" has not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": []}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2]}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2], \"at\": [0, 1]}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2], \"at\": [2]}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2], \"at\": [-1]}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2], \"at\": \"0\"}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"*\": [1, 2], \"at\": 2}}"), "not as many values"},
+        {TABLE ONE("{\"a\": {\"b\": {\"c\": {\"d\": {\"e\": {\"f\": {\"g\": {\"h\": {\"i\": 1}}}}}}}}}"),
+         "its point has objects more than 8 deep"},
+        {TABLE ONE("{\"sweep\": 1}"), "tables[0].rule: is missing"},
+        {TABLE ONE("{\"rule\": {\"x\": 1}, \"sweep\": \"s\"}"), "tables[0].rule: expected a string"},
+        {TABLE POINT("0") ", " POINT("0") "]}}", "are not 0 to 1, each once"},
+        {TABLE POINT("1") "]}}", "are not 0 to 0, each once"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct ub_record record;
@@ -274,22 +279,26 @@ static void malformed_pages_are_refused(void **state)
 static void swelling_tables_are_refused(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t size = 0;
-    struct ub_record record;
-    struct ub_error err;
-    FILE *stream = open_memstream(&text, &size);
-    fputs(HEAD RECORD "\"tables\": [{\"points\": [0", stream);
-    for (size_t i = 1; i < 1024; i++)
-        fprintf(stream, ",%zu", i);
-    fputs("], \"columns\": {\"/rule\": {\"all\": \"", stream);
-    for (size_t i = 0; i < 1 << 20; i++)
-        fputc('x', stream);
-    fputs("\"}}}]}}</script>", stream);
-    fclose(stream);
-    assert_false(read_bytes(text, size, &record, &err));
-    assert_non_null(strstr(err.text, "would take more than 256 MiB"));
-    free(text);
+    static const char *const forms[][2] = {{"{\"rule\": \"", "\"}"}, {"{\"rule\": {\"*\": [[\"", "\"]], \"at\": 0}}"}};
+    for (size_t f = 0; f < COUNT(forms); f++) {
+        char *text = NULL;
+        size_t size = 0;
+        struct ub_record record;
+        struct ub_error err;
+        FILE *stream = open_memstream(&text, &size);
+        fputs(TABLE "{\"points\": [0", stream);
+        for (size_t i = 1; i < 1024; i++)
+            fprintf(stream, ",%zu", i);
+        fprintf(stream, "], \"point\": %s", forms[f][0]);
+        for (size_t i = 0; i < 1 << 20; i++)
+            fputc('x', stream);
+        fprintf(stream, "%s}]}}</script>", forms[f][1]);
+        fclose(stream);
+        assert_false(read_bytes(text, size, &record, &err));
+        if (!strstr(err.text, "would take more than 256 MiB"))
+            fail_msg("%s", err.text);
+        free(text);
+    }
 }
 
 static void every_cut_and_change_does_no_harm(void **state)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A list of JSON objects as columns: in a page, a thousand points that have the same
- * keys write each key once. Objects with the same leaves stand in one table:
+ * A list of JSON objects as columns: in a page, a thousand points that have the same keys
+ * write each key once. Objects with the same leaves stand in one table, which looks like one
+ * of them with a column in the place of each leaf:
  *
- *   {"points": [0, 1, 2], "columns": {"/rule": {"all": "coalescing"}, "/axes/stride": [1, 2, 3]}}
+ *   {"points": [0, 1, 2], "point": {"rule": "coalescing", "axes": {"stride": {"*": [1, 2, 3]}}}}
  *
- * `points` are their places in the list. A column is named by the JSON pointer of its leaf
- * (RFC 6901), in the order of the keys, and has the shortest of these forms:
+ * `points` are their places in the list. A column is one of
  *
- *   [1, 2, 3]                                one value a point
- *   {"all": value}                           the value of all points
- *   {"of": ["a", "b"], "at": [0, 1, 0]}      few different values, and which each point has
- *   {"as": "/counters/x/measured"}           the same as another column, of any other form
+ *   "coalescing"                        a number, a word or null: that of all points
+ *   {"*": [1, 2, 3]}                    one value a point
+ *   {"*": ["a", "b"], "at": [0, 1, 0]}  few different values, and which of them each point has
+ *   {"*": [[1, 2]], "at": 0}            the same where all have it
  *
  * A leaf is a number, a word, null, an array or an empty object. */
 #ifndef UB_IO_COLUMNS_H

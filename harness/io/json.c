@@ -293,10 +293,10 @@ static void write_item(FILE *stream, const void *user, size_t index)
     write_point(&of.writer, &of.record->points[index]);
 }
 
-/* A sweep is a table: what its points have in common is written once. */
+/* What the points of a rule have in common is written once. */
 static bool write_tables(const struct writer *writer, const struct ub_record *record, struct ub_error *err)
 {
-    static const char *const together[] = {"/rule", "/sweep", NULL};
+    static const char *const together[] = {"/rule", NULL};
     const struct columns_of of = {*writer, record};
     ub_emit(&writer->emit, "    \"tables\": ");
     const bool ok = ub_columns_write(writer->emit.stream, record->point_count, write_item, &of, together, err);

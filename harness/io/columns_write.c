@@ -10,6 +10,28 @@
 
 enum { DEEPEST = 8, PATH_BYTES = 512, MOST_WORDS = 64 };
 
+/* Takes the next key of a pointer; false: longer than any of ours. */
+static bool next_key(const char **path, char *key, size_t size)
+{
+    size_t used = 0;
+    if (**path != '/')
+        return false;
+    for ((*path)++; **path && **path != '/'; (*path)++) {
+        char c = **path;
+        if (c == '~') {
+            (*path)++;
+            if (**path != '0' && **path != '1')
+                return false;
+            c = **path == '0' ? '~' : '/';
+        }
+        if (used + 1 >= size)
+            return false;
+        key[used++] = c;
+    }
+    key[used] = 0;
+    return true;
+}
+
 /* ---- writing: one object as leaves ------------------------------------------ */
 
 struct leaf {
@@ -285,7 +307,7 @@ static bool find_words(const struct column *column, size_t rows, struct words *o
 /* Bytes of both forms without what they share. */
 static bool words_are_shorter(const struct column *column, const struct words *words, size_t rows)
 {
-    enum { FRAME = sizeof "{\"of\":[],\"at\":[]}", COMMA = 1 };
+    enum { FRAME = sizeof ",\"at\":[]", COMMA = 1 };
     size_t bytes = FRAME;
     for (size_t i = 0; i < words->count; i++)
         bytes += words->items[i].length + COMMA;
@@ -298,16 +320,16 @@ static void write_values(FILE *stream, const struct column *column, size_t rows)
 {
     for (size_t row = 0; row < rows; row++) {
         const struct slice value = value_at(column, row);
-        fputc(row ? ',' : '[', stream);
+        fputs(row ? "," : "{\"*\":[", stream);
         fwrite(value.bytes, 1, value.length, stream);
     }
-    fputc(']', stream);
+    fputs("]}", stream);
 }
 
 static void write_words(FILE *stream, const struct words *words, size_t rows)
 {
     for (size_t i = 0; i < words->count; i++) {
-        fputs(i ? "," : "{\"of\":[", stream);
+        fputs(i ? "," : "{\"*\":[", stream);
         fwrite(words->items[i].bytes, 1, words->items[i].length, stream);
     }
     for (size_t row = 0; row < rows; row++)
@@ -315,53 +337,79 @@ static void write_words(FILE *stream, const struct words *words, size_t rows)
     fputs("]}", stream);
 }
 
-/* An earlier column with the same values, if writing its name is shorter. */
-static const struct column *find_twin(const struct table *table, const struct column *column)
+static bool is_scalar(struct slice value)
 {
-    for (const struct column *other = table->columns; other < column; other++)
-        if (other->length == column->length && other->length > strlen(other->path) + 2 * table->count &&
-            memcmp(other->text, column->text, column->length) == 0 &&
-            memcmp(other->ends, column->ends, table->count * sizeof *other->ends) == 0)
-            return other;
-    return NULL;
+    return *value.bytes != '[' && *value.bytes != '{';
 }
 
 static void write_column(FILE *stream, const struct table *table, const struct column *column)
 {
-    const struct ub_emit emit = {.stream = stream};
-    const struct column *twin = find_twin(table, column);
     struct words words;
     const bool few = find_words(column, table->count, &words);
-    ub_emit_string(&emit, column->path);
     if (few && words.count == 1) {
-        ub_emit(&emit, ":{\"all\":");
+        const char *before = is_scalar(words.items[0]) ? "" : "{\"*\":[";
+        fputs(before, stream);
         fwrite(words.items[0].bytes, 1, words.items[0].length, stream);
-        ub_emit(&emit, "}");
+        fputs(*before ? "],\"at\":0}" : "", stream);
         return;
     }
-    ub_emit(&emit, ":");
-    if (few && words_are_shorter(column, &words, table->count)) {
+    if (few && words_are_shorter(column, &words, table->count))
         write_words(stream, &words, table->count);
-    } else if (twin) {
-        ub_emit(&emit, "{\"as\":");
-        ub_emit_string(&emit, twin->path);
-        ub_emit(&emit, "}");
-    } else {
+    else
         write_values(stream, column, table->count);
+}
+
+/* Bytes that two pointers share up to a key that is in both; both begin with '/'. */
+static size_t common_bytes(const char *a, const char *b)
+{
+    size_t common = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            common = i;
+    return common;
+}
+
+static size_t count_keys(const char *path)
+{
+    size_t count = 0;
+    for (; *path; path++)
+        count += *path == '/';
+    return count;
+}
+
+/* Opens the objects on the way to a leaf that are not open yet, and writes its key. */
+static void write_keys(FILE *stream, const char *path, size_t open)
+{
+    const struct ub_emit emit = {.stream = stream};
+    for (const char *at = path + open; *at;) {
+        char key[PATH_BYTES];
+        next_key(&at, key, sizeof key);
+        ub_emit_string(&emit, key);
+        fputs(*at ? ":{" : ":", stream);
     }
 }
 
+/* The object that a table looks like: its leaves stand in the order of their keys. */
 static void write_table(FILE *stream, const struct table *table)
 {
+    const char *before = "/";
     fputs("{\"points\":[", stream);
     for (size_t i = 0; i < table->count; i++)
         fprintf(stream, "%s%zu", i ? "," : "", table->places[i]);
-    fputs("],\n\"columns\":{", stream);
+    fputs("],\n\"point\":{", stream);
     for (size_t i = 0; i < table->column_count; i++) {
-        fputs(i ? ",\n" : "\n", stream);
+        const char *path = table->columns[i].path;
+        const size_t open = common_bytes(before, path);
+        for (size_t close = count_keys(before + open); i > 0 && close > 1; close--)
+            fputc('}', stream);
+        fputs(i ? ",\n" : "", stream);
+        write_keys(stream, path, open);
         write_column(stream, table, &table->columns[i]);
+        before = path;
     }
-    fputs("}}", stream);
+    for (size_t close = count_keys(before); close > 0; close--)
+        fputc('}', stream);
+    fputs("}", stream);
 }
 
 /* Takes object number `index` apart and puts its leaves into a table. */
@@ -399,142 +447,4 @@ bool ub_columns_write(FILE *stream, size_t count, ub_columns_item item, const vo
     free(row.leaves);
     free_tables(&tables);
     return ok;
-}
-
-/* ---- reading -------------------------------------------------------------------- */
-
-static size_t refuse(struct ub_error *err, const char *what)
-{
-    ub_fail(err, UB_BAD_DATA, "%s", what);
-    return 0;
-}
-
-/* The value of a row in a column of any form but "as"; NULL: it has none. */
-static json_t *plain_value(const json_t *column, size_t row)
-{
-    const json_t *of = json_object_get(column, "of");
-    json_t *all = json_object_get(column, "all");
-    if (json_is_array(column))
-        return json_array_get(column, row);
-    if (all)
-        return all;
-    const json_t *at = json_array_get(json_object_get(column, "at"), row);
-    const json_int_t word = json_is_integer(at) ? json_integer_value(at) : -1;
-    return word >= 0 ? json_array_get(of, (size_t)word) : NULL;
-}
-
-static json_t *value_of(const json_t *table, const json_t *column, size_t row)
-{
-    const char *twin = json_string_value(json_object_get(column, "as"));
-    return plain_value(twin ? json_object_get(json_object_get(table, "columns"), twin) : column, row);
-}
-
-size_t ub_columns_rows(json_t *table, struct ub_error *err)
-{
-    const json_t *places = json_object_get(table, "points");
-    json_t *columns = json_object_get(table, "columns"), *column = NULL;
-    const size_t rows = json_array_size(places);
-    const char *path = NULL;
-    if (!json_is_array(places) || !json_is_object(columns))
-        return refuse(err, "expected {\"points\": [...], \"columns\": {...}}");
-    if (rows == 0 || rows > UB_COLUMNS_ROWS)
-        return refuse(err, "a table has 1 to 1024 points");
-    for (size_t i = 0; i < rows; i++)
-        if (!json_is_integer(json_array_get(places, i)) || json_integer_value(json_array_get(places, i)) < 0)
-            return refuse(err, "\"points\" are the places of points: whole numbers from 0");
-    json_object_foreach(columns, path, column)
-    {
-        if (value_of(table, column, rows - 1) && !(json_is_array(column) && json_array_size(column) != rows))
-            continue;
-        ub_fail(err, UB_BAD_DATA, "the column \"%.80s\" has not as many values as there are points", path);
-        return 0;
-    }
-    return rows;
-}
-
-size_t ub_columns_place(const json_t *table, size_t row)
-{
-    return (size_t)json_integer_value(json_array_get(json_object_get(table, "points"), row));
-}
-
-/* Takes the next key of a pointer; false: malformed, or longer than any of ours. */
-static bool next_key(const char **path, char *key, size_t size)
-{
-    size_t used = 0;
-    if (**path != '/')
-        return false;
-    for ((*path)++; **path && **path != '/'; (*path)++) {
-        char c = **path;
-        if (c == '~') {
-            (*path)++;
-            if (**path != '0' && **path != '1')
-                return false;
-            c = **path == '0' ? '~' : '/';
-        }
-        if (used + 1 >= size)
-            return false;
-        key[used++] = c;
-    }
-    key[used] = 0;
-    return true;
-}
-
-/* Puts a value where the pointer says, with the objects on the way. */
-static bool put(json_t *object, const char *path, json_t *value)
-{
-    char key[PATH_BYTES];
-    for (size_t depth = 0; depth <= DEEPEST && next_key(&path, key, sizeof key); depth++) {
-        json_t *inner = json_object_get(object, key);
-        if (*path == 0)
-            return !inner && json_object_set(object, key, value) == 0;
-        if (!inner) {
-            inner = json_object();
-            if (json_object_set_new(object, key, inner) != 0)
-                return false;
-        }
-        if (!json_is_object(inner))
-            return false;
-        object = inner;
-    }
-    return false;
-}
-
-json_t *ub_columns_row(json_t *table, size_t row, struct ub_error *err)
-{
-    json_t *object = json_object(), *column = NULL;
-    const char *path = NULL;
-    if (!object) {
-        ub_fail(err, UB_INTERNAL, "out of memory");
-        return NULL;
-    }
-    json_object_foreach(json_object_get(table, "columns"), path, column)
-    {
-        json_t *value = value_of(table, column, row);
-        if (value && put(object, path, value))
-            continue;
-        ub_fail(err, UB_BAD_DATA, "\"%.80s\" is no place for a value", path);
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-size_t ub_columns_shared_bytes(json_t *table)
-{
-    enum { OVERHEAD = 64 };
-    size_t bytes = 0;
-    const char *path = NULL;
-    json_t *column = NULL;
-    json_object_foreach(json_object_get(table, "columns"), path, column)
-    {
-        size_t longest = json_string_length(json_object_get(column, "all"));
-        const json_t *of = json_object_get(column, "of");
-        for (size_t i = 0; i < json_array_size(of); i++) {
-            const size_t length = json_string_length(json_array_get(of, i));
-            longest = length > longest ? length : longest;
-        }
-        const json_t *array = json_is_array(of) ? json_array_get(of, 0) : json_object_get(column, "all");
-        bytes += OVERHEAD + strlen(path) + longest + OVERHEAD * json_array_size(array);
-    }
-    return bytes;
 }
