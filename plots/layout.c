@@ -173,10 +173,15 @@ static bool is_geometric(const struct ub_series *series)
     return true;
 }
 
+/* Beyond this ratio of its ends a linear axis shows nothing but its last points. */
+enum { LINEAR_MOST = 2048 };
+
 static bool x_is_log(const struct ub_figure *figure, struct range range)
 {
     if (figure->words || range.min <= 0 || range.max < 8 * range.min)
         return false;
+    if (range.max >= LINEAR_MOST * range.min)
+        return true;
     const struct ub_series *first = &figure->series[0];
     return is_power_like(first, false) || (figure->has_panel && is_power_like(first, true)) || is_geometric(first);
 }

@@ -200,12 +200,12 @@ static const struct ub_micro plain = {
     .metrics = strided_metrics,
 };
 
-/* Twice as long from each 24th stride on to the next. */
+/* Twice as long from each 24th stride on to the next, three times. */
 static void stairs_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
                        struct ub_law *out)
 {
     strided_law(gpu, constants, point, out);
-    out->time_ns = 3000 * exp2((double)(point->values[STRIDE] / 24));
+    out->time_ns = 3000 * exp2(fmin(3, (double)(point->values[STRIDE] / 24)));
 }
 
 static const struct ub_micro stairs = {
@@ -875,12 +875,18 @@ static void test_stairs(void **state)
     (void)state;
     static const struct {
         const struct ub_micro *micro;
+        int64_t farthest; /* one more stride */
         const char *x, *y;
-    } rows[] = {{&stairs, "X_LOG = 0;", "Y_LOG = 0\n"}, {&strided, "X_LOG = 1;", "Y_LOG = 1\n"}};
+    } rows[] = {{&stairs, 65, "X_LOG = 0;", "Y_LOG = 0\n"},
+                {&strided, 65, "X_LOG = 1;", "Y_LOG = 1\n"},
+                {&stairs, 4000, "X_LOG = 1;", "Y_LOG = 1\n"}}; /* a linear axis would show the last alone */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ub_record record;
         init_record(&record, UB_MEASURED);
         add_strides(&record, rows[i].micro, 64, initial_point(), 0.001);
+        struct ub_point point = initial_point();
+        point.values[STRIDE] = rows[i].farthest;
+        add_point(&record, rows[i].micro, "stride", &point, 0.001);
         char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
         assert_non_null(strstr(script, rows[i].x));
         assert_non_null(strstr(script, rows[i].y));

@@ -121,9 +121,9 @@ static const struct {
     {"h200", "l1_latency_cycles", {32.0, 31.99, 32.01, ON_H200_CHASE "32 KiB"}, "cycle"},
     {"h200",
      "l2_latency_ns",
-     {141.5, 136, 150, ON_H200_CHASE "7.5 MiB on SM 0; SMs differ by 9 %, cards by 2 %"},
+     {141.5, 136, 150, ON_H200_CHASE "7.5 MiB on SM 0; SMs differ by 9 %, sessions by 2 %"},
      "ns"},
-    {"h200", "dram_latency_ns", {335, 328, 350, ON_H200_CHASE "1 GiB; cards differ by 4 %"}, "ns"},
+    {"h200", "dram_latency_ns", {335, 328, 350, ON_H200_CHASE "1 GiB; sessions differ by 2 %"}, "ns"},
     {"h200", "shared_latency_cycles", {23.0, 22.99, 23.01, ON_H200_CHASE "shared memory"}, "cycle"},
     {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
 };

@@ -8,8 +8,9 @@
  *     exp(-4.2 (touched / capacity - 1)):
  * sets of few lines with a replacement that is nearly random, not least recently used.
  * 4.2 was fitted to 248, 256, 320, 384 and 512 KiB on an H200, where it is 2.5 % off at
- * most; at 244 to 288 KiB, looked at later, it was up to 9 % off (and a run of few rounds
- * 13 % at 256 KiB: which lines stay is partly chance).
+ * most; at 244 to 288 KiB, looked at later, it was up to 9 % off, and at 256 KiB in a run of
+ * five rounds 13 %: which lines stay is partly chance. The tolerance there was 10 % first;
+ * it was widened to 15 % after that run.
  *
  * L2 of GA100, GH100 and GB100 is in two halves. An SM asks the half beside it, which
  * also keeps lines whose home is the other half: while the footprint fits into half of
@@ -28,7 +29,8 @@
  *
  * The GPU finds the pages of 64 GiB without a walk through page tables in memory (H200;
  * pages of 2 MiB). Of loads that wander through more, 1 - 64 GiB / footprint walk, and wait
- * 47 ns longer: 80, 96, 112, 128 GiB took 20, 31, 41, 46 cycles more than 64. */
+ * 47 ns longer. Both numbers were fitted to 80, 96, 112 and 128 GiB, which took 20, 31, 41
+ * and 46 cycles more than 64; later runs are new measurements of the same footprints. */
 #include <math.h>
 
 #include "harness/contract/record.h"
@@ -259,7 +261,8 @@ static struct link cache_link(const struct ub_gpu *gpu, const struct ub_constant
     return link;
 }
 
-/* At the home of the line, in either half of L2; the addition takes 11 ns on an H200. */
+/* At the home of the line, in either half of L2; the addition takes 11 ns, fitted to
+ * one mean of an H200. */
 static struct link atomic_link(const struct ub_gpu *gpu, const struct ub_constants *constants,
                                const struct latency_geometry *g)
 {

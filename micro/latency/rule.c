@@ -200,13 +200,13 @@ const struct ub_micro ub_micro_latency = {
                 "multiply-add: 4; fp64: 8.",
             .breaks =
                 "The order must be random: in order, open DRAM pages make it shorter. In the bends between the steps "
-                "of L2 the replacement of lines decides, and no time is tested; that of L1 is a fit (up to 9 % off). "
-                "L2 is a mesh: the 132 SMs of an H200 see 272 to 295 cycles (median 282) in the mean of many lines, "
-                "654 to 680 from DRAM, and 253 to 306 for one line; cards of one model differ by 2 % (L2) and 4 % "
-                "(DRAM). A warp whose 32 lanes load one 8-byte address waits 2 cycles longer than a single lane (two "
-                "turns). An atomic goes to the home of its line: for any line it is near to 66 SMs (264 to 319 cycles) "
-                "and far from 66 (471 to 533). Under load DRAM takes longer: see occupancy. Footprints beyond twice L2 "
-                "are visited in part: as many random lines as twice L2 holds.",
+                "of L2 the replacement of lines decides, and no time is tested; that of L1 is a fit (within 9 % at 30 "
+                "rounds, 14 % at 5). L2 is a mesh: in the mean of many lines the 132 SMs of an H200 see 272 to 295 "
+                "cycles (median 282), and 654 to 680 from DRAM. Sessions on an H200, perhaps on different cards, "
+                "differed by 2 % (L2, DRAM); two runs of one by 0.3 %. An atomic goes to the home of its line: a "
+                "line was near to 66 SMs (264 to 313 cycles) and far from 66 (474 to 533). Where page tables begin and "
+                "what they cost was fitted to the points that show it. Under load DRAM takes longer: see occupancy. "
+                "Footprints beyond twice L2 are visited in part: as many random lines as twice L2 holds.",
             .consequence =
                 "On an H200 (1980 MHz) a dependent load waits 32 cycles for L1, 23 for shared memory, 280 for near L2, "
                 "515 for L2 beyond its half, 665 for DRAM, 720 at 128 GiB: 166 FMAs for one miss. Keep what is chased "
@@ -215,19 +215,17 @@ const struct ub_micro ub_micro_latency = {
                 "102 cycles: put such a table into shared memory.",
             .folk =
                 "\"An FMA takes 20 cycles\" (Fermi): 4 since Volta.\n"
-                "\"L1 and shared memory are the same SRAM, so equally fast\": 32 and 23 cycles, since a global load "
-                "translates its address and compares tags.\n"
+                "\"L1 and shared memory are the same SRAM, so equally fast\": 32 and 23 cycles.\n"
                 "\"L2 takes 200 cycles\": of which footprint? Near L2 280, over its half 515.\n"
                 "\"Constant memory is as fast as a register\": an operand c[0][x] is; an indexed one waits 28 cycles, "
                 "and 102 once 2 KiB are exceeded.\n"
-                "\"L1 takes 34 cycles\": where all lanes load the same 8 bytes; one lane alone waits 32.\n"
-                "\"TLB misses make large arrays slow\": not below 64 GiB on an H200; 46 cycles more at 128 GiB.",
+                "\"TLB misses make large arrays slow\": not below 64 GiB on an H200; 48 cycles more at 128 GiB.",
             .sources = "RRZE-HPC/gpu-benches gpu-latency: pointer chase by size, V100 to GH200\n"
                        "Luo et al. 2025, arXiv:2501.12084, Table 4: near and far L2 and DRAM, A100 and H800\n"
                        "Sun et al. 2023, arXiv:2206.02874, Table 10: latency of bank conflicts, A100\n"
                        "Abdelkhalik et al. 2022, arXiv:2208.11174; Arafa et al. 2019, arXiv:1905.08778: instructions\n"
                        "Chips and Cheese, Nvidia's H100, B200: L2 halves, latency by size\n"
-                       "Measured for capacities, bends, shared memory, constants, page tables: three H200 (driver 580)",
+                       "Measured for capacities, bends, shared memory, constants, page tables: an H200 (driver 580)",
         },
     .axis_count = LATENCY_AXES,
     .axes = axes,

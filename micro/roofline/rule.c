@@ -162,15 +162,15 @@ const struct ub_micro ub_micro_roofline = {
             .breaks =
                 "Only with enough on its way, in DRAM's queues and in the units: here 64 warps an SM, each with a step "
                 "loaded ahead and 4 or 8 chains. Other instructions lower the upper roof of every kernel: here by a "
-                "fifth at the ridge, by 2 % at 512 multiply-adds. A source that a cache holds has a roof of its own, "
+                "fifth at the ridge, by 4 % at 256 multiply-adds. A source that a cache holds has a roof of its own, "
                 "above DRAM's. Multiply and add that are not fused reach half the peak. Tensor cores have another "
                 "roof: that of FP16 is 15 times the one of FP32 on an H200. At the ridge DRAM and units both draw "
-                "their power: an H200 lowered its clock to 1780 to 1960 MHz there, at its limit of 700 W, which is "
-                "what the law is short of (up to 9 %, half2). The machine code is known of CC 9.0 only.",
+                "their power: an H200 lowered its clock there, to 1844 of 1980 MHz in half2, which is what the law is "
+                "short of (6 %). The machine code is known of CC 9.0 only.",
             .consequence =
                 "28.6 multiply-adds for each element that is loaded balance an H200, whatever the type: an SM's units "
                 "take 512 bytes of elements a cycle, as fp32, fp64 or half2 (14.3, 7.1, 28.6 FLOP/B). Up to 16 of them "
-                "cost nothing: 4.60 TB/s with 16, 4.61 with 1. With 1024 an H200 did 65.5 TFLOP/s in fp32, 33.1 in "
+                "cost nothing: 4.60 TB/s with 16, 4.61 with 1. With 1024 an H200 did 65.5 TFLOP/s in fp32, 33.0 in "
                 "fp64 and 131 in half2: 98, 99 and 98 % of its peak. Left of the ridge save bytes (a smaller "
                 "type, reuse), right of it save instructions; a faster formula does nothing on the left.",
             .folk =

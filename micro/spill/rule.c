@@ -176,8 +176,7 @@ const struct ub_micro ub_micro_spill = {
                 "\"Local memory is slow because it is DRAM\": only when the warps of all SMs have more of it than L2 "
                 "holds; what costs before that is the way to L2.\n"
                 "\"More occupancy by fewer registers is faster\": it is if nothing in the loop is spilled. This loop "
-                "is "
-                "at its peak with 16 warps.\n"
+                "does nine tenths of the peak with 16 warps.\n"
                 "\"Each register less gives more warps\": registers are given away 8 a thread at a time; 103 are as "
                 "many "
                 "as 104.",
