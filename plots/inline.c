@@ -2,6 +2,8 @@
 #include "plots/inline.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #include "plots/overlay.h"
 #include "plots/script.h"
 
+enum { MOST_AT_ONCE = 8 };
+
 /* Where scripts and pictures stand while they are made. */
 struct workshop {
     char folder[UB_PATH_BYTES - 16];
@@ -24,12 +28,11 @@ struct workshop {
 static bool open_workshop(struct workshop *out, struct ub_error *err)
 {
     const char *folder = getenv("TMPDIR");
-    char version[80];
     out->svg = ub_term_find("svg", "", err);
-    if (!out->svg || !ub_gnuplot_version(version, sizeof version, err))
-        return false;
     const int length = snprintf(out->folder, sizeof out->folder, "%s/ubench-charts-XXXXXX",
                                 folder && *folder == '/' ? folder : "/tmp");
+    if (!out->svg)
+        return false;
     if (length < 0 || (size_t)length >= sizeof out->folder || !mkdtemp(out->folder))
         return ub_fail(err, UB_CANNOT_WRITE, "cannot make a folder for charts among the temporary files: %s",
                        strerror(errno));
@@ -100,7 +103,7 @@ static bool make_figure(const struct ub_inline_chart *chart, struct ub_figure *f
     return !chart->options.y && err->status == UB_BAD_DATA && ub_figure_of_runs(&chart->runs, &of_time, figure, &none);
 }
 
-/* `workshop` NULL: in words only. */
+/* `workshop` NULL: in words only, and why. */
 static void make(const struct workshop *workshop, const struct ub_error *missing, struct ub_inline_chart *chart)
 {
     struct ub_error err = {.text = ""};
@@ -120,22 +123,59 @@ static void make(const struct workshop *workshop, const struct ub_error *missing
     free(figure);
 }
 
-void ub_inline_draw(struct ub_inline_chart *charts, size_t count)
+/* ---- several at once ------------------------------------------------------------- */
+
+/* What those who draw share: each takes the next chart that nobody has. */
+struct crew {
+    struct ub_inline_chart *charts;
+    size_t count;
+    atomic_size_t next;
+    bool can_draw;
+    struct ub_error missing; /* why not */
+};
+
+/* One of them, with a workshop of its own. */
+static void *take_charts(void *user)
 {
-    struct ub_error missing = {.text = ""};
+    struct crew *crew = user;
+    struct ub_error missing = crew->missing;
     struct workshop *workshop = calloc(1, sizeof *workshop);
     struct ub_locale locale;
-    sigset_t before;
-    ub_interrupt_hold(&before);
-    const bool open = workshop && open_workshop(workshop, &missing);
+    const bool open = crew->can_draw && workshop && open_workshop(workshop, &missing);
     ub_locale_enter(&locale);
-    for (size_t i = 0; i < count; i++)
-        make(open ? workshop : NULL, &missing, &charts[i]);
+    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->count;)
+        make(open ? workshop : NULL, &missing, &crew->charts[i]);
     ub_locale_leave(&locale);
     if (open)
         close_workshop(workshop);
-    ub_interrupt_release(&before);
     free(workshop);
+    return NULL;
+}
+
+/* As many as there are processors, this thread among them. */
+static void draw_together(struct crew *crew)
+{
+    pthread_t others[MOST_AT_ONCE - 1];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t wanted = processors > 1 ? (size_t)processors - 1 : 0, started = 0;
+    wanted = wanted < MOST_AT_ONCE - 1 ? wanted : MOST_AT_ONCE - 1;
+    while (started < wanted && started + 1 < crew->count &&
+           pthread_create(&others[started], NULL, take_charts, crew) == 0)
+        started++;
+    take_charts(crew);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+}
+
+void ub_inline_draw(struct ub_inline_chart *charts, size_t count)
+{
+    struct crew crew = {.charts = charts, .count = count, .missing = {.text = ""}};
+    char version[80];
+    sigset_t before;
+    ub_interrupt_hold(&before); /* in the threads too: they inherit it */
+    crew.can_draw = ub_gnuplot_version(version, sizeof version, &crew.missing);
+    draw_together(&crew);
+    ub_interrupt_release(&before);
 }
 
 void ub_inline_free(struct ub_inline_chart *chart)

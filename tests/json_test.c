@@ -515,6 +515,8 @@ static void samples_can_be_left_out(void **state)
     assert_int_equal(back.points[0].time.n, 30);
     assert_null(back.points[0].time.samples);
     assert_true(back.points[0].time.median == record.points[0].time.median);
+    assert_true(ub_time_clock_mhz(&back.points[0].time) == ub_time_clock_mhz(&record.points[0].time));
+    assert_true(ub_time_clock_mhz(&back.points[0].time) == 1980);
     expect_stable(&back);
     free(text);
     ub_record_free(&back);

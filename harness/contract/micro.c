@@ -16,14 +16,8 @@ double ub_fact(const struct ub_facts *facts, const char *key)
 
 double ub_fact_clock_mhz(const struct ub_facts *facts)
 {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; facts->time && facts->time->samples && i < facts->time->n; i++)
-        if (isfinite(facts->time->samples[i].clock_mhz)) {
-            sum += facts->time->samples[i].clock_mhz;
-            count++;
-        }
-    return count > 0 ? sum / (double)count : ub_constant_value(facts->constants, "clock_mhz");
+    const double stamped = facts->time ? ub_time_clock_mhz(facts->time) : NAN;
+    return isfinite(stamped) ? stamped : ub_constant_value(facts->constants, "clock_mhz");
 }
 
 void ub_metric_add(struct ub_metrics *metrics, const char *key, const char *unit, double value)

@@ -74,6 +74,20 @@ void ub_device_info_init(struct ub_device_info *device)
     };
 }
 
+double ub_time_clock_mhz(const struct ub_time *time)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; time->samples && i < time->n; i++)
+        if (isfinite(time->samples[i].clock_mhz)) {
+            sum += time->samples[i].clock_mhz;
+            count++;
+        }
+    if (count > 0)
+        return sum / (double)count;
+    return !time->samples && time->mean_clock_mhz > 0 ? time->mean_clock_mhz : NAN;
+}
+
 void ub_record_point_init(struct ub_record_point *point)
 {
     *point = (struct ub_record_point){

@@ -52,7 +52,11 @@ struct ub_time {
     int outliers;                                               /* beyond 5 scaled MADs */
     int batch;                                                  /* launches per sample */
     struct ub_sample *samples;
+    double mean_clock_mhz; /* of the samples' clocks, where these were left out; 0 or NaN: not known */
 };
+
+/* Mean SM clock of the samples that were stamped; NaN: none was. */
+double ub_time_clock_mhz(const struct ub_time *time);
 
 struct ub_record_metric {
     char *key, *unit;

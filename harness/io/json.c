@@ -168,9 +168,15 @@ static void write_time(const struct writer *writer, const struct ub_time *time)
     }
     fprintf(emit->stream, "{\"n\": %zu, ", time->n);
     ub_emit_members(emit, ub_time_fields, time, ", ");
+    const bool kept = writer->samples && time->samples;
+    if (!kept && isfinite(ub_time_clock_mhz(time))) { /* metrics in cycles rest on it */
+        fputs(", ", emit->stream);
+        ub_emit_key(emit, "mean_clock_mhz");
+        ub_emit_real(emit, ub_time_clock_mhz(time));
+    }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         ub_emit(emit, parts[i].before);
-        if (writer->samples && time->samples)
+        if (kept)
             parts[i].write(emit, time);
         else
             ub_emit(emit, "null");

@@ -195,7 +195,9 @@ static bool read_time(struct ub_point_reader *reader, const json_t *value, struc
     ub_place_key(&reader->place, "time_ns");
     if (reader->record->source == UB_PREDICTED)
         return ub_place_fail(&reader->place, "a predicted record cannot have a measured time");
-    if (!ub_read_members(&reader->place, object, ub_time_fields, &point->time) || !read_samples(reader, object, point))
+    if (!ub_read_members(&reader->place, object, ub_time_fields, &point->time) ||
+        !ub_read_members(&reader->place, object, ub_time_clock_fields, &point->time) ||
+        !read_samples(reader, object, point))
         return false;
     ub_place_up(&reader->place);
     return true;

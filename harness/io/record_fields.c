@@ -68,6 +68,11 @@ const struct ub_field ub_time_fields[] = {
     {0},
 };
 
+const struct ub_field ub_time_clock_fields[] = {
+    REAL(ub_time, mean_clock_mhz),
+    {0},
+};
+
 const struct ub_field ub_publication_fields[] = {
     {UB_ROW(ub_publication, source, STRING), .required = true},
     TEXT(ub_publication, conditions),

@@ -16,6 +16,7 @@ extern const struct ub_field ub_law_prediction_fields[];
 extern const struct ub_field ub_law_verdict_fields[];
 
 extern const struct ub_field ub_time_fields[];        /* struct ub_time, without n and samples */
+extern const struct ub_field ub_time_clock_fields[];  /* of a time whose samples were left out */
 extern const struct ub_field ub_publication_fields[]; /* struct ub_publication */
 extern const struct ub_field ub_metric_fields[];      /* struct ub_record_metric, without the key */
 extern const struct ub_field ub_counter_fields[];     /* struct ub_record_counter, without the key */
