@@ -29,6 +29,7 @@ CARDS = {
     "A40": ("a40", "NVIDIA A40", "a40"),
     "A100": ("a100-any", "NVIDIA A100 (which one is not said)", None),
     "A100 SXM4 80GB": ("a100", "NVIDIA A100-SXM4-80GB", "a100"),
+    "A100 40GB": ("a100-40", "NVIDIA A100-SXM4-40GB", "a100-40"),
     "A100 SXM4 40GB": ("a100-40", "NVIDIA A100-SXM4-40GB", "a100-40"),
     "A100 PCIe 40GB": ("a100-pcie-40", "NVIDIA A100-PCIE-40GB", "a100-40"),
     "A100 PCIe 80GB": ("a100-pcie-80", "NVIDIA A100 80GB PCIe", None),
@@ -59,6 +60,8 @@ def coalescing(op, axes):
 GRAPH_LAUNCH = ("null", {"timer": "event", "grid": 1}, "time_ns", "ns")
 HOST_LAUNCH = ("null", {"timer": "host", "grid": 1}, "time_ns", "ns")
 FMA = ("occupancy", {"work": "compute", "ilp": "4"}, "flops", "FLOP/s")
+# gpu-latency: one thread, a random cycle; its footprint stands in the conditions.
+CHASE = {"op": "load", "level": "l1", "footprint": re.compile(r"footprint (\d+) KiB")}
 SHARED = ("bank_conflict", {"stride": 1, "bytes": "4"}, "bytes_per_cycle", "B/cycle")
 
 # quantity, what its conditions must contain -> rule, axes, metric, unit; scale of the value.
@@ -85,6 +88,10 @@ RULES = [
     ("null_kernel_total_latency_us", "", HOST_LAUNCH, 1e3),
     ("fp32_gflops", "", FMA, 1e9),
     ("shared_bandwidth_bytes_per_cycle_sm", "", SHARED, 1),
+    ("l1_latency_cycles", "gpu-latency", ("latency", CHASE, "latency_cycles", "cycle"), 1),
+    ("l2_latency_ns", "gpu-latency", ("latency", CHASE, "latency_ns", "ns"), 1),
+    ("l2_far_plateau_latency_ns", "gpu-latency", ("latency", CHASE, "latency_ns", "ns"), 1),
+    ("dram_latency_ns", "gpu-latency", ("latency", CHASE, "latency_ns", "ns"), 1),
 ]
 
 
@@ -111,6 +118,7 @@ def clean(source):
 def point_of(row, target, scale):
     rule, axes, metric, unit = target
     conditions = row["conditions"]
+    axes = {k: int(v.search(conditions)[1]) * 1024 if hasattr(v, "search") else v for k, v in axes.items()}
     stands_for = {"V100 PCIe 16GB": "SXM2", "A100 PCIe 40GB": "SXM4", "L40": "an L40S"}.get(row["gpu"])
     if stands_for:
         conditions += "%sthe model's row is %s" % ("; " if conditions else "", stands_for)

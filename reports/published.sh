@@ -16,11 +16,23 @@ while text.strip():
     document, end = decoder.raw_decode(text.lstrip())
     text = text.lstrip()[end:]
     figures += document["published"]
-errors = sorted(abs(f["error"]) for f in figures if f["error"] is not None)
-print("%d figures of %d cards; for %d of them the model has a prediction. Half of those are within %.1f %%, nine of"
-      "\nten within %.0f %%, and the worst is %.0f %% off." % (
-      len(figures), len({f["device"] for f in figures}), len(errors), 100 * statistics.median(errors),
-      100 * errors[int(0.9 * len(errors))], 100 * errors[-1]))'
+
+def own_source(figure):
+    """Whether the constant behind the prediction is from the same work as the figure."""
+    work = figure["published_by"].split()[0].split("/")[-1].rstrip(",@")
+    return work in (figure["origin"] or "")
+
+def say(figures):
+    errors = sorted(abs(f["error"]) for f in figures)
+    return "half of those are within %.1f %%, nine of ten within\n%.0f %%, and the worst is %.0f %% off" % (
+        100 * statistics.median(errors), 100 * errors[int(0.9 * len(errors))], 100 * errors[-1])
+
+predicted = [f for f in figures if f["error"] is not None]
+independent = [f for f in predicted if not own_source(f)]
+print("%d figures of %d cards; for %d of them the model has a prediction. For %d the constant that it rests on\n"
+      "is not from the same work as the figure: %s." % (
+      len(figures), len({f["device"] for f in figures}), len(predicted), len(independent), say(independent)))
+print("Of all: %s." % say(predicted))'
 }
 
 cat <<'END'
