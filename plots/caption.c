@@ -112,16 +112,24 @@ void ub_caption_series(const struct ub_selection *selection, size_t series, char
     }
 }
 
-static const struct ub_chart_text *find_text(const struct ub_micro *micro, const char *axis)
+static const struct ub_chart_text *find_text(const struct ub_micro *micro, const char *name)
 {
-    const struct ub_chart_text *other = NULL;
-    for (size_t i = 0; i < micro->chart.text_count; i++) {
-        if (strcmp(micro->chart.texts[i].axis, axis) == 0)
+    for (size_t i = 0; name && i < micro->chart.text_count; i++)
+        if (strcmp(micro->chart.texts[i].axis, name) == 0)
             return &micro->chart.texts[i];
-        if (micro->chart.texts[i].axis[0] == 0)
-            other = &micro->chart.texts[i];
-    }
-    return other;
+    return NULL;
+}
+
+/* Of the sweep, else of the axis, else of any. */
+static const struct ub_chart_text *text_of(const struct ub_selection *selection)
+{
+    const struct ub_micro *micro = selection->micro;
+    const char *sweep = selection->count > 0 ? selection->points[0].record->sweep : NULL; /* all are of one */
+    const char *names[] = {sweep, micro->axes[selection->x].name, ""};
+    const struct ub_chart_text *text = NULL;
+    for (size_t i = 0; !text && i < sizeof names / sizeof names[0]; i++)
+        text = find_text(micro, names[i]);
+    return text;
 }
 
 /* Title where the rule says none: "Coalescing: useful bandwidth over stride". */
@@ -231,7 +239,7 @@ void ub_caption_figure(const struct ub_record *record, const struct ub_plot_opti
 {
     const struct ub_chart *chart = &selection->micro->chart;
     const struct ub_axis *axis = &selection->micro->axes[selection->x];
-    const struct ub_chart_text *text = find_text(selection->micro, axis->name);
+    const struct ub_chart_text *text = text_of(selection);
     if (quantity->is_main && !options->y && selection->varies && text && text->finding)
         ub_text_clean(text->finding, figure->title, sizeof figure->title);
     else

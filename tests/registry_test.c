@@ -213,7 +213,7 @@ static const struct {
     {chart_panel, "chart.panel_metric: 'x' is none of the rule's metrics"},
     {chart_panel_label, "chart.panel_label is missing"},
     {chart_no_texts, "chart.texts is missing"},
-    {chart_text_axis, "chart: text 0 is for 'bytes', which is no axis"},
+    {chart_text_axis, "chart: text 0 is for 'bytes', which is neither an axis nor a sweep"},
     {chart_text_empty, "chart: the finding of text 1 is missing"},
     {no_timer, "timer() is missing"},
     {no_supported, "supported() is missing"},

@@ -242,7 +242,7 @@ struct ub_code {
 
 /* What a chart of this rule says when a given axis is swept. */
 struct ub_chart_text {
-    const char *axis;    /* axis swept, or "" for any other */
+    const char *axis;    /* sweep that is drawn, else axis swept, or "" for any other */
     const char *finding; /* the title: the finding in words */
     const char *law;     /* the law's formula as a label: "min(4s, 32)"-like, or NULL */
 };

@@ -207,13 +207,22 @@ static bool check_provides(const struct ub_micro *micro, struct ub_error *err)
     return true;
 }
 
+static bool has_sweep(const struct ub_micro *micro, const char *name)
+{
+    for (size_t i = 0; i < micro->sweep_count; i++)
+        if (micro->sweeps[i].name && strcmp(micro->sweeps[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool check_chart_texts(const struct ub_micro *micro, struct ub_error *err)
 {
     const struct ub_chart *chart = &micro->chart;
     for (size_t i = 0; i < chart->text_count; i++) {
         const char *axis = chart->texts[i].axis;
-        if (!axis || (*axis && ub_axis_index(micro, axis) < 0))
-            return ub_fail(err, UB_INTERNAL, "chart: text %zu is for '%s', which is no axis", i, axis ? axis : "");
+        if (!axis || (*axis && ub_axis_index(micro, axis) < 0 && !has_sweep(micro, axis)))
+            return ub_fail(err, UB_INTERNAL, "chart: text %zu is for '%s', which is neither an axis nor a sweep", i,
+                           axis ? axis : "");
         if (!has_text(chart->texts[i].finding))
             return ub_fail(err, UB_INTERNAL, "chart: the finding of text %zu is missing", i);
     }

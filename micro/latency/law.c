@@ -36,6 +36,7 @@
 #include "harness/contract/record.h"
 #include "harness/model/bank.h"
 #include "harness/model/coalesce.h"
+#include "harness/model/occupancy.h"
 #include "harness/model/time.h"
 #include "micro/latency/access.h"
 #include "micro/latency/rule.h"
@@ -150,9 +151,19 @@ static double risen(double touched, double capacity, double from, double to)
     return fmin(1, fmax(0, (touched / capacity - from) / (to - from)));
 }
 
+/* Some of the SRAM is kept for the management of L1; Turing leaves 32 KiB at least to
+ * shared memory (CUDA C++ Programming Guide, compute capability 7.5). */
+static double l1_capacity(const struct ub_gpu *gpu)
+{
+    struct ub_sm_limits limits;
+    ub_sm_limits_of_gpu(gpu, &limits);
+    const double least_shared = limits.carveout_count > 0 ? (double)limits.carveouts_bytes[0] : 0;
+    return fmin(l1_usable * (double)gpu->l1_bytes, (double)gpu->l1_bytes - least_shared);
+}
+
 static double l1_share(const struct ub_gpu *gpu, const struct latency_geometry *g)
 {
-    const double capacity = l1_usable * (double)gpu->l1_bytes, touched = touched_bytes(g);
+    const double capacity = l1_capacity(gpu), touched = touched_bytes(g);
     if (g->level != LATENCY_L1 || !(capacity > 0))
         return 0;
     return touched <= capacity ? 1 : exp(-l1_decay * (touched / capacity - 1));
@@ -271,6 +282,11 @@ static struct link atomic_link(const struct ub_gpu *gpu, const struct ub_constan
     struct link link =
         simple_link("atomic", ub_constant_value(constants, "l2_latency_ns") + way_ns + addition_ns, 0.06);
     link.level = "l2";
+    if (touched_bytes(g) > (double)gpu->l2_bytes) {
+        link.parts[0].ns = NAN;
+        link.note = "beyond L2 the line has to come from DRAM first, of which this law knows nothing";
+        return link;
+    }
     if (g->cycle < ENOUGH_LINES || touched_bytes(g) > near_bend.from / 2 * (double)gpu->l2_bytes) {
         link.tolerance = 0;
         link.note = g->cycle < ENOUGH_LINES ? few : "more than half of L2: the time is not tested";
@@ -370,11 +386,11 @@ static void set_time(struct ub_law *law, const struct ub_gpu *gpu, const struct 
     if (!isfinite(sum)) {
         law->term_count = 0;
         law->bottleneck = NULL;
-        law->note = "how long this takes on this GPU is not known";
+        law->note = link->note != NULL ? link->note : "how long this takes on this GPU is not known";
         return;
     }
     law->time_ns = sum;
-    law->tolerance = gpu->verified ? link->tolerance : tolerance_assumed;
+    law->tolerance = gpu->verified || link->tolerance == 0 ? link->tolerance : tolerance_assumed;
     if (!gpu->verified && law->note == NULL)
         law->note = "assumed: cycles of an H200 and published figures of other cards";
 }

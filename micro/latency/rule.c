@@ -174,9 +174,11 @@ static size_t marks(const struct ub_gpu *gpu, const struct ub_point *point, size
 
 static const struct ub_chart_text chart_texts[] = {
     {"footprint", "Latency climbs by steps: L1, the near half of L2, far L2 and DRAM mixed, DRAM", NULL},
-    {"level", "L1 is as near as shared memory, DRAM twenty times as far", NULL},
-    {"op", "Arithmetic answers in 4 cycles, whatever leaves its lanes in 26 and more", NULL},
-    {"ways", "Each further way of a bank conflict delays a load by two cycles or more", "21 + 2 turns (4 bytes)"},
+    {"constant", "Indexed constants: 28 cycles up to 2 KiB, 102 from the cache behind", NULL},
+    {"level", "Shared memory is nearest, then constants, local memory, L1; DRAM is twenty times as far", NULL},
+    {"op", "Arithmetic answers in 4 cycles, fp64 in 8, what leaves its lanes in 26 and more", NULL},
+    {"ways", "Each turn of the banks delays a load of shared memory by two cycles", "21 + 2 turns (4 bytes)"},
+    {"home", "One line is near to half of the SMs and far from the others", NULL},
     {"bytes", "Wide uniform loads of shared memory come as fast as narrow ones, almost", NULL},
     {"sm", "How far L2 is depends on where the SM sits", NULL},
     {"", "Latency: what a thread waits for the result of the operation before", NULL},

@@ -142,6 +142,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 static const struct ub_chart_text chart_texts[] = {
     {"fmas", "Roofline: up to the ridge DRAM decides, beyond it the arithmetic units",
      "roofs less the loop's other instructions"},
+    {"load", "Without arithmetic every type loads at DRAM's ceiling", NULL},
     {"type", "Half the bytes and twice the operations: each type has its roof", NULL},
     {"", "Roofline: the lower of two roofs", NULL},
 };

@@ -14,7 +14,7 @@
  * written to L2 is what was stored, whatever fits into L1.
  *
  * Time. Of each trip of an SM the slowest of
- *   issue       all instructions, one a cycle and scheduler
+ *   issue       all instructions, one a cycle and scheduler, or its multiply-adds in its lanes
  *   l1          wavefronts of L1: one a load, two a store
  *   store_port  the SM's way to L2, 32 bytes a cycle: 4 cycles a store
  *   l2_stores   all stores of all SMs, at the rate at which L2 takes them
@@ -27,6 +27,7 @@
 #include <stddef.h>
 
 #include "harness/contract/record.h"
+#include "harness/model/coalesce.h"
 #include "harness/model/time.h"
 #include "micro/spill/rule.h"
 
@@ -173,7 +174,13 @@ static void add_local(struct ub_law *law, const struct ub_gpu *gpu, const struct
 /* Cycles that an SM takes to move `lines` a trip at a rate of all SMs, bytes a second. */
 static double cycles_at(const struct ub_gpu *gpu, double lines, double bytes_per_second, double cycles_per_ns)
 {
-    return lines * LINE_BYTES * gpu->sms / bytes_per_second * 1e9 * cycles_per_ns;
+    return lines > 0 ? lines * LINE_BYTES * gpu->sms / bytes_per_second * 1e9 * cycles_per_ns : 0;
+}
+
+/* For which a multiply-add keeps the lanes of its scheduler: two where an SM has 64. */
+static double fma_cycles(const struct ub_gpu *gpu)
+{
+    return (double)UB_WARP_LANES * gpu->schedulers_per_sm / gpu->fp32_lanes_per_sm;
 }
 
 static void add_time(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct spill_geometry *g,
@@ -191,8 +198,9 @@ static void add_time(const struct ub_gpu *gpu, const struct ub_constants *consta
         const char *name;
         double cycles;
     } terms[] = {
-        {"issue", (SPILL_VALUES + LOOP_INSTRUCTIONS) * (double)g->warps / gpu->schedulers_per_sm +
-                      (loads + stores) / gpu->schedulers_per_sm},
+        {"issue", fmax((SPILL_VALUES + LOOP_INSTRUCTIONS) * (double)g->warps + loads + stores,
+                       SPILL_VALUES * g->warps * fma_cycles(gpu)) /
+                      gpu->schedulers_per_sm},
         {"l1", cycles_of_wavefront * (loads + store_wavefronts * stores)},
         {"store_port", cycles_of_store_port * stores},
         {"l2_stores", cycles_at(gpu, stores, l2_bps * l2_store_share, cycles_per_ns) +

@@ -135,7 +135,8 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 static const struct ub_chart_text chart_texts[] = {
     {"cap", "Spills: what has no register is stored, and every store goes to L2", "as in the machine code"},
     {"warps", "Spills: from L1 to L2 to DRAM, the more warps there are", "as in the machine code"},
-    {"use", "Spills: values that only are read cost the least", "as in the machine code"},
+    {"use", "Spills: what a spilled value costs depends on whether it changes", "as in the machine code"},
+    {"trips", "Spills: what is put aside once, outside of the loop, is shared by its trips", NULL},
     {"", "Spills: registers that are missing become memory traffic", NULL},
 };
 
