@@ -497,6 +497,46 @@ static void check_constants(struct checker *check)
             check_provided(check, ub_entries[i].micro, &ub_entries[i].micro->provides[j]);
 }
 
+/* ---- evidence counts once ------------------------------------------------- */
+
+struct named {
+    char name[600];
+    const struct ub_record_point *point;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* A point that stands twice in a sweep, with the same data and cache, would prove as much
+ * as two. */
+static void check_copies(struct checker *check)
+{
+    const struct ub_record *record = check->record;
+    struct named *named = calloc(record->point_count + 1, sizeof *named);
+    check->point = NULL;
+    if (!named) {
+        problem(check, "were not searched for copies of points: out of memory");
+        return;
+    }
+    for (size_t i = 0; i < record->point_count; i++) {
+        const struct ub_record_point *point = &record->points[i];
+        char label[512];
+        ub_point_label(point, label, sizeof label);
+        snprintf(named[i].name, sizeof named[i].name, "%s %s %s %s", label, text_or_null(point->sweep),
+                 text_or_null(point->data), text_or_null(point->cache));
+        named[i].point = point;
+    }
+    qsort(named, record->point_count, sizeof *named, by_name);
+    for (size_t i = 1; i < record->point_count; i++)
+        if (strcmp(named[i].name, named[i - 1].name) == 0) {
+            check->point = named[i].point;
+            problem(check, "stands twice in the sweep %s", text_or_null(check->point->sweep));
+        }
+    free(named);
+}
+
 size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
                        void *user)
 {
@@ -509,5 +549,7 @@ size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *c
         check.point = &record->points[i];
         check_point(&check);
     }
+    if (record->source != UB_PUBLISHED) /* where several authors may say something of one point */
+        check_copies(&check);
     return check.problems;
 }

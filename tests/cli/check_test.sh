@@ -101,6 +101,7 @@ point["time_ns"]["samples"][0] *= 0.5|min is
 point["time_ns"]["ci_lo"] -= 900; point["time_ns"]["ci_hi"] += 900|ci_lo is
 point["time_ns"]["batch"] = 0|batch is 0
 point["time_ns"]["clock_mhz"] = [0 for s in point["time_ns"]["samples"]]|clock_mhz of sample 0 is 0
+record["ubench"]["points"].append(point)|stands twice in the sweep
 point["status"] = "failed"|is failed, yet'
     while IFS='|' read -r expression text; do
         change "$measured" "$scratch/changed.json" "$expression" || fail "cannot do $expression"
