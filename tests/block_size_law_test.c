@@ -14,6 +14,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
+#include "harness/model/time.h"
 #include "micro/block_size/rule.h"
 
 extern const struct ub_micro ub_micro_block_size;
@@ -271,6 +272,26 @@ static void vectors_in_the_cache_are_not_tested(void **state)
     assert_true(law_at("work=empty n=1Mi").tolerance > 0);
 }
 
+/* The bandwidth of an Orin's memory is not known: what is left of the law is no time. */
+static void without_a_bandwidth_there_is_no_time(void **state)
+{
+    static const char *const axes[] = {"", "block=32", "bytes=16 block=1024", "n=1Ki"};
+    const struct ub_gpu *orin = ub_gpu_find("orin");
+    (void)state;
+    assert_non_null(orin);
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        const struct ub_point point = point_of(axes[i]);
+        const struct ub_law law = law_of(orin, &point);
+        assert_true(isnan(law.time_ns) && law.tolerance == 0);
+        assert_null(law.bottleneck);
+        assert_string_equal(law.note, UB_NOTE_NO_DRAM);
+        assert_true(counter(&law, "blocks_launched") > 0);
+    }
+    const struct ub_point empty = point_of("work=empty");
+    const struct ub_law law = law_of(orin, &empty);
+    assert_true(isfinite(law.time_ns) && law.tolerance > 0);
+}
+
 static void every_sweep_for_every_card(void **state)
 {
     (void)state;
@@ -284,7 +305,8 @@ static void every_sweep_for_every_card(void **state)
             assert_null(plan.points[n].skip);
             const struct ub_law law = law_of(ub_gpu_at(i), &plan.points[n].point);
             const bool has_bandwidth = ub_gpu_at(i)->dram_bandwidth_bps > 0;
-            assert_true(!has_bandwidth || (isfinite(law.time_ns) && law.time_ns > 0));
+            const bool loads = plan.points[n].point.values[BLOCK_SIZE_WORK] == BLOCK_SIZE_ADD;
+            assert_int_equal(isfinite(law.time_ns), has_bandwidth || !loads);
             assert_true(counter(&law, "warps_launched") >= counter(&law, "blocks_launched"));
         }
         ub_plan_free(&plan);
@@ -347,3 +369,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test(without_a_bandwidth_there_is_no_time),

@@ -160,6 +160,10 @@ void block_size_law(const struct ub_gpu *gpu, const struct ub_constants *constan
     ub_time_term(out, "block_launch", g.blocks * ub_constant_value(constants, "block_launch_ns"));
     ub_time_term(out, "block_life", life_ns(gpu, &g, dram_time_ns));
     ub_time_bottleneck(out, ub_constant_value(constants, "launch_floor_ns"));
+    if (isnan(dram_time_ns)) {
+        ub_time_unknown(out, UB_NOTE_NO_DRAM);
+        return;
+    }
     if (!tested)
         out->note = "not tested: vectors that the L2 holds in part are read faster than from DRAM";
     else if (!gpu->verified)
