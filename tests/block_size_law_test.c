@@ -324,6 +324,22 @@ static double metric(const struct ub_metrics *metrics, const char *key)
     return NAN;
 }
 
+/* What a point has, the rule says that it has: charts and checks of records ask there. */
+static void every_metric_is_listed(void **state)
+{
+    (void)state;
+    struct ub_constants constants;
+    struct ub_metrics metrics;
+    ub_gpu_constants(h200(), &constants);
+    const struct ub_point point = point_of("");
+    const struct ub_facts facts = {
+        .gpu = h200(), .constants = &constants, .point = &point, .time_ns = 1e6, .predicted = true};
+    ub_micro_block_size.metrics(&facts, &metrics);
+    assert_int_equal(metrics.count, ub_micro_block_size.metric_count);
+    for (size_t i = 0; i < metrics.count; i++)
+        assert_string_equal(metrics.items[i].key, ub_micro_block_size.metric_keys[i]);
+}
+
 static void metrics_are_the_facts(void **state)
 {
     (void)state;
@@ -366,7 +382,7 @@ int main(void)
         cmocka_unit_test(the_largest_of_three),       cmocka_unit_test(what_an_h200_did),
         cmocka_unit_test(large_blocks_lose),          cmocka_unit_test(vectors_in_the_cache_are_not_tested),
         cmocka_unit_test(every_sweep_for_every_card), cmocka_unit_test(metrics_are_the_facts),
+        cmocka_unit_test(every_metric_is_listed),     cmocka_unit_test(without_a_bandwidth_there_is_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-        cmocka_unit_test(without_a_bandwidth_there_is_no_time),

@@ -63,8 +63,10 @@ static const char *const counters[] = {
 
 static const char *const needs[] = {"dram_load_ceiling", "dram_copy_ceiling", "block_launch_ns", "launch_floor_ns"};
 
-static const char *const metric_keys[] = {"useful_bandwidth",   "ceiling_share", "theoretical_occupancy",
-                                          "achieved_occupancy", "lanes_used",    "time_per_block_ns"};
+static const char *const metric_keys[] = {
+    "useful_bandwidth",   "ceiling_share", "theoretical_occupancy", "resident_blocks",
+    "achieved_occupancy", "lanes_used",    "time_per_block_ns",
+};
 
 /* ---- functions ---------------------------------------------------------------- */
 
