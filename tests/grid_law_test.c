@@ -196,6 +196,25 @@ static void contradictions_are_said(void **state)
     }
 }
 
+/* One block fewer than one an SM is none where there is one SM. */
+static void a_card_of_one_sm_launches_a_block(void **state)
+{
+    struct ub_gpu one = *h200();
+    struct grid_geometry g;
+    (void)state;
+    one.sms = 1;
+    for (int work = 0; work < GRID_WORKS; work++) {
+        struct ub_point point = point_of("side=below");
+        point.values[GRID_WORK] = work;
+        const char *reason = ub_micro_grid.supported(&one, &point);
+        assert_true(reason && strstr(reason, "is none"));
+        assert_true(law_of(&one, &point).note == reason);
+        point.values[GRID_PER_SM] = 2;
+        assert_null(grid_resolve(&one, &point, &g));
+        assert_int_equal(g.blocks, 1);
+    }
+}
+
 /* ---- steps ------------------------------------------------------------------------------- */
 
 /* 16 rounds of 1024 multiply-adds, 4 cycles each and 28 a round, at 1980 MHz. */
@@ -477,6 +496,7 @@ int main(void)
         cmocka_unit_test(blocks_are_a_number_or_so_many_an_sm),
         cmocka_unit_test(the_ring_is_far_larger_than_the_cache),
         cmocka_unit_test(contradictions_are_said),
+        cmocka_unit_test(a_card_of_one_sm_launches_a_block),
         cmocka_unit_test(very_many_waves_are_not_tested),
         cmocka_unit_test(blocks_that_wait_step_with_what_the_card_holds),
         cmocka_unit_test(blocks_that_compute_step_with_the_sms),

@@ -82,6 +82,8 @@ static bool choose_resident(const struct ub_gpu *gpu, int64_t asked, struct grid
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, const struct grid_geometry *g)
 {
     const int64_t *v = point->values;
+    if (g->blocks == 0)
+        return "one block fewer than one is none: side=below needs per_sm=2 on a card of one SM";
     if (v[GRID_BLOCKS] > 0 && (v[GRID_PER_SM] != 1 || v[GRID_SIDE] != GRID_AT))
         return "blocks says how many there are: per_sm and side need blocks=auto";
     if (v[GRID_SIZE] != 0 && g->work != GRID_DRAM)
