@@ -15,6 +15,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
+#include "harness/model/time.h"
 #include "micro/grid/access.h"
 #include "micro/grid/rule.h"
 
@@ -213,6 +214,28 @@ static void a_card_of_one_sm_launches_a_block(void **state)
         assert_null(grid_resolve(&one, &point, &g));
         assert_int_equal(g.blocks, 1);
     }
+}
+
+static void without_bandwidth_or_clock_there_is_no_time(void **state)
+{
+    static const char *const loads[] = {"work=dram", "work=dram side=above", "work=dram blocks=1",
+                                        "work=dram size=1Mi"};
+    const struct ub_gpu *orin = ub_gpu_find("orin");
+    (void)state;
+    assert_non_null(orin);
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        const struct ub_point point = point_of(loads[i]);
+        const struct ub_law law = law_of(orin, &point);
+        assert_true(isnan(law.time_ns) && law.tolerance == 0);
+        assert_null(law.bottleneck);
+        assert_string_equal(law.note, UB_NOTE_NO_DRAM);
+        assert_true(counter(&law, "blocks_launched") > 0);
+    }
+    const struct ub_constants nothing = {0};
+    const struct ub_point waits = point_of("");
+    struct ub_law law;
+    grid_law(h200(), &nothing, &waits, &law);
+    assert_true(isnan(law.time_ns) && strstr(law.note, "the clock"));
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -497,6 +520,7 @@ int main(void)
         cmocka_unit_test(the_ring_is_far_larger_than_the_cache),
         cmocka_unit_test(contradictions_are_said),
         cmocka_unit_test(a_card_of_one_sm_launches_a_block),
+        cmocka_unit_test(without_bandwidth_or_clock_there_is_no_time),
         cmocka_unit_test(very_many_waves_are_not_tested),
         cmocka_unit_test(blocks_that_wait_step_with_what_the_card_holds),
         cmocka_unit_test(blocks_that_compute_step_with_the_sms),

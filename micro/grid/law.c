@@ -211,6 +211,10 @@ void grid_law(const struct ub_gpu *gpu, const struct ub_constants *constants, co
         add_dram_time(gpu, constants, &g, out);
     else
         add_wave_time(gpu, constants, &g, out);
+    if (isnan(grid_wave_ns(gpu, constants, &g))) {
+        ub_time_unknown(out, g.work == GRID_DRAM ? UB_NOTE_NO_DRAM : "no time: the clock of this card is not known");
+        return;
+    }
     if (isfinite(out->time_ns))
         out->tolerance = tolerance_of(gpu, constants, &g, out->time_ns);
     out->note = note_of(gpu, out);
