@@ -167,7 +167,7 @@ static void the_ring_is_far_larger_than_the_cache(void **state)
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=98303").chunks, 2);
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=127Ki").chunks, 2);
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=128Ki").chunks, 4);
-    assert_int_equal(geometry_of(h200(), "work=dram length=16 size=64Ki").chunks, 1); /* one at least */
+    assert_int_equal(geometry_of(h200(), "work=dram length=16 size=512Ki").chunks, 1);
 }
 
 static void contradictions_are_said(void **state)
@@ -179,6 +179,8 @@ static void contradictions_are_said(void **state)
         {"h200", "blocks=7 side=above", "need blocks=auto"},
         {"h200", "size=1Mi", "work=dram"},
         {"h200", "work=throughput size=1Mi", "work=dram"},
+        {"h200", "work=dram length=16 size=524287", "smaller than one chunk"},
+        {"h200", "work=dram length=8192 size=64Ki", "smaller than one chunk"},
         {"h200", "work=latency resident=5", "fill the FP32 lanes"},
         {"h200", "work=throughput resident=5", "cannot hold"},
         {"a100", "work=latency resident=3", "fill the FP32 lanes"}, /* 64 lanes: two cycles a warp */
@@ -213,6 +215,27 @@ static void a_card_of_one_sm_launches_a_block(void **state)
         point.values[GRID_PER_SM] = 2;
         assert_null(grid_resolve(&one, &point, &g));
         assert_int_equal(g.blocks, 1);
+    }
+}
+
+/* A ring that the L2 keeps in part from launch to launch is read faster than from DRAM. */
+static void a_ring_in_the_cache_is_not_tested(void **state)
+{
+    static const struct {
+        const char *axes;
+        bool dram;
+    } rows[] = {{"work=dram", true},
+                {"work=dram size=256Mi", true},  /* an L2 has 60 MiB */
+                {"work=dram size=255Mi", false}, /* 128 MiB of chunks */
+                {"work=dram size=512Ki", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct ub_point point = point_of(rows[i].axes);
+        const struct ub_law law = law_of(h200(), &point);
+        assert_true(isfinite(law.time_ns));
+        assert_string_equal(law.level, rows[i].dram ? "dram" : "l2");
+        assert_int_equal(law.tolerance > 0, rows[i].dram);
+        assert_true(rows[i].dram ? law.note == NULL : strstr(law.note, "four L2 caches") != NULL);
     }
 }
 
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(the_ring_is_far_larger_than_the_cache),
         cmocka_unit_test(contradictions_are_said),
         cmocka_unit_test(a_card_of_one_sm_launches_a_block),
+        cmocka_unit_test(a_ring_in_the_cache_is_not_tested),
         cmocka_unit_test(without_bandwidth_or_clock_there_is_no_time),
         cmocka_unit_test(very_many_waves_are_not_tested),
         cmocka_unit_test(blocks_that_wait_step_with_what_the_card_holds),

@@ -150,6 +150,12 @@ static void add_counters(const struct ub_gpu *gpu, const struct ub_constants *co
 
 /* ---- time -------------------------------------------------------------------- */
 
+/* Four L2 caches and more: as good as nothing is left there of the launches before. */
+static bool in_dram(const struct ub_gpu *gpu, const struct grid_geometry *g)
+{
+    return grid_ring_bytes(g) >= 4 * gpu->l2_bytes;
+}
+
 static void add_wave_time(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct grid_geometry *g,
                           struct ub_law *law)
 {
@@ -174,10 +180,12 @@ static void add_dram_time(const struct ub_gpu *gpu, const struct ub_constants *c
     law->time_ns = grid_start_ns(constants, g) + full * wave_ns + rest_ns;
 }
 
-/* 0: so many waves that one more would not be seen. */
+/* 0: so many waves that one more would not be seen, or a ring that the L2 holds in part. */
 static double tolerance_of(const struct ub_gpu *gpu, const struct ub_constants *constants,
                            const struct grid_geometry *g, double time_ns)
 {
+    if (g->work == GRID_DRAM && !in_dram(gpu, g))
+        return 0;
     if (g->work == GRID_DRAM)
         return gpu->verified ? dram_tolerance : dram_tolerance_assumed;
     const double of_wave = wave_tolerance * grid_wave_ns(gpu, constants, g) / time_ns;
@@ -186,8 +194,10 @@ static double tolerance_of(const struct ub_gpu *gpu, const struct ub_constants *
     return fmin(gpu->verified ? time_tolerance : time_tolerance_assumed, of_wave);
 }
 
-static const char *note_of(const struct ub_gpu *gpu, const struct ub_law *law)
+static const char *note_of(const struct ub_gpu *gpu, const struct grid_geometry *g, const struct ub_law *law)
 {
+    if (g->work == GRID_DRAM && !in_dram(gpu, g))
+        return "not tested: the ring is smaller than four L2 caches, which keep what earlier launches have read";
     if (isfinite(law->time_ns) && law->tolerance == 0)
         return "not tested: of so many waves one more or fewer is within the error of the law";
     if (!gpu->verified)
@@ -205,7 +215,8 @@ void grid_law(const struct ub_gpu *gpu, const struct ub_constants *constants, co
         out->note = unsupported;
         return;
     }
-    out->level = g.work == GRID_DRAM ? "dram" : "none";
+    if (g.work == GRID_DRAM)
+        out->level = in_dram(gpu, &g) ? "dram" : "l2";
     add_counters(gpu, constants, &g, out);
     if (g.work == GRID_DRAM)
         add_dram_time(gpu, constants, &g, out);
@@ -217,5 +228,5 @@ void grid_law(const struct ub_gpu *gpu, const struct ub_constants *constants, co
     }
     if (isfinite(out->time_ns))
         out->tolerance = tolerance_of(gpu, constants, &g, out->time_ns);
-    out->note = note_of(gpu, out);
+    out->note = note_of(gpu, &g, out);
 }

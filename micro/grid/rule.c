@@ -58,7 +58,8 @@ static const struct ub_axis axes[GRID_AXES] = {
                      .initial = "16"},
     [GRID_SIZE] = {.name = "size",
                    .unit = "byte",
-                   .help = "work=dram: the ring of chunks that blocks take in turn; auto: 2 GiB, 20 L2 caches at least",
+                   .help = "work=dram: the ring of chunks (length x 32 KiB) that blocks take in turn; they are a power "
+                           "of two: rounded down to what size holds, auto: up from 2 GiB or 20 L2 caches",
                    .kind = UB_AXIS_INTEGER,
                    .minimum = 64 << 10,
                    .maximum = INT64_C(64) << 30,
@@ -120,8 +121,8 @@ static void footprint(const struct ub_gpu *gpu, const struct ub_point *point, st
     out->buffers[out->count++] =
         (struct ub_buffer_spec){"counter", UB_DEVICE_MEMORY, UB_FILL_ZERO, false, GRID_COUNTER_BYTES};
     if (g.work == GRID_DRAM)
-        out->buffers[out->count++] = (struct ub_buffer_spec){"ring", UB_DEVICE_MEMORY, UB_FILL_RANDOM, false,
-                                                             g.chunks * grid_chunk_elements(&g) * GRID_LOAD_BYTES};
+        out->buffers[out->count++] =
+            (struct ub_buffer_spec){"ring", UB_DEVICE_MEMORY, UB_FILL_RANDOM, false, grid_ring_bytes(&g)};
 }
 
 /* What the driver says of the kernel, or what the law says; never one for the other. */
