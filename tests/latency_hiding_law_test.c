@@ -165,6 +165,38 @@ static void contradictions_are_said(void **state)
     assert_null(refusal_of(card("t4"), "warps=32"));
 }
 
+/* A card of one's own (model:FILE) that lacks something else than registers. */
+static void what_an_own_card_lacks_is_named(void **state)
+{
+    (void)state;
+    struct ub_gpu few_threads = *card("h200"), one_block = *card("h200"), two_blocks = *card("h200"),
+                  little_shared = *card("h200");
+    few_threads.threads_per_block = 512;
+    one_block.blocks_per_sm = 1;
+    two_blocks.blocks_per_sm = 2;
+    little_shared.shared_per_block_optin_bytes = 48 << 10;
+    const struct {
+        const struct ub_gpu *gpu;
+        const char *axes, *reason; /* NULL: taken */
+    } rows[] = {
+        {&few_threads, "warps=17", "fewer threads"},
+        {&few_threads, "warps=64", "fewer threads"},
+        {&few_threads, "warps=16", NULL},
+        {&one_block, "warps=34", "too few blocks"},
+        {&one_block, "warps=64", "too few blocks"},
+        {&one_block, "warps=37", "a prime number"},
+        {&one_block, "warps=32", NULL},
+        {&two_blocks, "warps=35", "too few blocks"}, /* five of seven warps */
+        {&two_blocks, "warps=34", NULL},
+        {&little_shared, "warps=16", "shared memory"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *reason = refusal_of(rows[i].gpu, rows[i].axes);
+        if ((reason == NULL) != (rows[i].reason == NULL) || (reason && !strstr(reason, rows[i].reason)))
+            fail_msg("row %zu, %s: %s", i, rows[i].axes, reason ? reason : "taken");
+    }
+}
+
 /* A card of little memory is not asked for more than it has. */
 static void a_small_card_is_not_overrun(void **state)
 {
@@ -542,6 +574,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_sm_holds_just_so_many_warps),
         cmocka_unit_test(contradictions_are_said),
+        cmocka_unit_test(what_an_own_card_lacks_is_named),
         cmocka_unit_test(a_small_card_is_not_overrun),
         cmocka_unit_test(loads_are_counted),
         cmocka_unit_test(multiply_adds_are_counted),
