@@ -183,7 +183,22 @@ static void add_states(const struct ub_gpu *gpu, const struct ub_constants *cons
     add_estimate(law, "stall_wait", NAN, 0, "which stall a warp is counted under is not in the law");
 }
 
-static void add_counters(const struct hiding_geometry *g, struct ub_law *law)
+/* More than two L2 caches, as the usual lengths are on every card of the table: as good as
+ * nothing is left there of the launch before. */
+static bool in_dram(const struct ub_gpu *gpu, const struct hiding_geometry *g)
+{
+    return hiding_bytes(g) >= 2 * gpu->l2_bytes;
+}
+
+/* NULL, or why the bytes that DRAM reads are not known. */
+static const char *no_dram_bytes(const struct ub_gpu *gpu, const struct hiding_geometry *g)
+{
+    if (g->work != HIDING_MEMORY)
+        return "nothing is loaded";
+    return in_dram(gpu, g) ? NULL : "two L2 caches hold all that is loaded: what is left there is not modelled";
+}
+
+static void add_counters(const struct ub_gpu *gpu, const struct hiding_geometry *g, struct ub_law *law)
 {
     struct ub_traffic traffic;
     hiding_traffic(g, &traffic);
@@ -196,14 +211,23 @@ static void add_counters(const struct hiding_geometry *g, struct ub_law *law)
     add_exact(law, "global_atomics", UB_STRUCTURAL, loads ? 0 : (uint64_t)g->tickets + g->all_warps);
     add_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
     add_exact(law, "local_stores", UB_SASS, 0);
-    add_estimate(law, "dram_read_bytes", loads ? (double)hiding_bytes(g) : NAN, bytes_tolerance,
-                 loads ? "L2 still has a little of the launch before" : "nothing is loaded");
+    const char *unknown = no_dram_bytes(gpu, g);
+    add_estimate(law, "dram_read_bytes", unknown ? NAN : (double)hiding_bytes(g), bytes_tolerance,
+                 unknown ? unknown : "L2 still has a little of the launch before");
 }
 
-static const char *note_of(const struct ub_gpu *gpu, const struct ub_point *point)
+static bool is_tested(const struct ub_gpu *gpu, const struct ub_point *point, const struct hiding_geometry *g)
+{
+    return point->values[HIDING_LENGTH] == 0 && (g->work != HIDING_MEMORY || in_dram(gpu, g));
+}
+
+static const char *note_of(const struct ub_gpu *gpu, const struct ub_point *point, const struct hiding_geometry *g)
 {
     if (point->values[HIDING_LENGTH] > 0)
         return "not tested: with a chosen length the launch itself may be a large part of the time";
+    if (!is_tested(gpu, point, g))
+        return "not tested: two L2 caches hold all that is loaded, and what is left there is read faster than from "
+               "DRAM";
     if (!gpu->verified)
         return "assumed: how the wait grows with the bytes of a step, and near DRAM's ceiling, is an H200's";
     return NULL;
@@ -219,13 +243,14 @@ void hiding_law(const struct ub_gpu *gpu, const struct ub_constants *constants, 
         out->note = unsupported;
         return;
     }
-    out->level = g.work == HIDING_MEMORY ? "dram" : "none";
+    if (g.work == HIDING_MEMORY)
+        out->level = in_dram(gpu, &g) ? "dram" : "l2";
     add_time(gpu, constants, &g, out);
-    add_counters(&g, out);
+    add_counters(gpu, &g, out);
     add_states(gpu, constants, &g, out->time_ns, out);
     out->time_ns += ub_constant_value(constants, "launch_floor_ns");
     if (out->note == NULL)
-        out->note = note_of(gpu, point);
-    if (point->values[HIDING_LENGTH] == 0 && isfinite(out->time_ns))
+        out->note = note_of(gpu, point, &g);
+    if (is_tested(gpu, point, &g) && isfinite(out->time_ns))
         out->tolerance = gpu->verified ? time_tolerance : time_tolerance_assumed;
 }
