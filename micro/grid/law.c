@@ -15,7 +15,8 @@
  *
  * Blocks that load. DRAM serves all SMs alike, so that SMs with as many blocks end
  * together; but a block that is left over then has the card to itself, and takes only as
- * long as one SM needs to bring its bytes in: steps at the same places, half as high. */
+ * long as one SM needs to bring its bytes in: steps at the same places, a third to a half as
+ * high. */
 #include <math.h>
 #include <stddef.h>
 
@@ -32,7 +33,8 @@ static const double round_cycles = 28;
  * bytes at DRAM's ceiling; a round of a block that has the card to itself, from the
  * beginning or after the others, which it meets while they end one after another; how the
  * rest of a wave grows from one block to all. 1.4 to 2.1 us were seen for the first, 1.02 to
- * 1.06 for the second. */
+ * 1.06 for the second. All are fitted to sweeps like those of the record, which repeats them
+ * and is no test of their own. The tolerance is wider than the step from the fourth wave on. */
 static const double dram_start_ns = 1600, dram_wave = 1.05;
 static const double alone_round_ns = 525, left_over_round_ns = 430, left_over_hidden_ns = 300;
 static const double rest_power = 1.5;
