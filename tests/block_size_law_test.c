@@ -14,6 +14,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
+#include "harness/model/time.h"
 #include "micro/block_size/rule.h"
 
 extern const struct ub_micro ub_micro_block_size;
@@ -271,6 +272,26 @@ static void vectors_in_the_cache_are_not_tested(void **state)
     assert_true(law_at("work=empty n=1Mi").tolerance > 0);
 }
 
+/* The bandwidth of an Orin's memory is not known: what is left of the law is no time. */
+static void without_a_bandwidth_there_is_no_time(void **state)
+{
+    static const char *const axes[] = {"", "block=32", "bytes=16 block=1024", "n=1Ki"};
+    const struct ub_gpu *orin = ub_gpu_find("orin");
+    (void)state;
+    assert_non_null(orin);
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        const struct ub_point point = point_of(axes[i]);
+        const struct ub_law law = law_of(orin, &point);
+        assert_true(isnan(law.time_ns) && law.tolerance == 0);
+        assert_null(law.bottleneck);
+        assert_string_equal(law.note, UB_NOTE_NO_DRAM);
+        assert_true(counter(&law, "blocks_launched") > 0);
+    }
+    const struct ub_point empty = point_of("work=empty");
+    const struct ub_law law = law_of(orin, &empty);
+    assert_true(isfinite(law.time_ns) && law.tolerance > 0);
+}
+
 static void every_sweep_for_every_card(void **state)
 {
     (void)state;
@@ -284,7 +305,8 @@ static void every_sweep_for_every_card(void **state)
             assert_null(plan.points[n].skip);
             const struct ub_law law = law_of(ub_gpu_at(i), &plan.points[n].point);
             const bool has_bandwidth = ub_gpu_at(i)->dram_bandwidth_bps > 0;
-            assert_true(!has_bandwidth || (isfinite(law.time_ns) && law.time_ns > 0));
+            const bool loads = plan.points[n].point.values[BLOCK_SIZE_WORK] == BLOCK_SIZE_ADD;
+            assert_int_equal(isfinite(law.time_ns), has_bandwidth || !loads);
             assert_true(counter(&law, "warps_launched") >= counter(&law, "blocks_launched"));
         }
         ub_plan_free(&plan);
@@ -300,6 +322,22 @@ static double metric(const struct ub_metrics *metrics, const char *key)
             return metrics->items[i].value;
     fail_msg("no metric %s", key);
     return NAN;
+}
+
+/* What a point has, the rule says that it has: charts and checks of records ask there. */
+static void every_metric_is_listed(void **state)
+{
+    (void)state;
+    struct ub_constants constants;
+    struct ub_metrics metrics;
+    ub_gpu_constants(h200(), &constants);
+    const struct ub_point point = point_of("");
+    const struct ub_facts facts = {
+        .gpu = h200(), .constants = &constants, .point = &point, .time_ns = 1e6, .predicted = true};
+    ub_micro_block_size.metrics(&facts, &metrics);
+    assert_int_equal(metrics.count, ub_micro_block_size.metric_count);
+    for (size_t i = 0; i < metrics.count; i++)
+        assert_string_equal(metrics.items[i].key, ub_micro_block_size.metric_keys[i]);
 }
 
 static void metrics_are_the_facts(void **state)
@@ -344,6 +382,7 @@ int main(void)
         cmocka_unit_test(the_largest_of_three),       cmocka_unit_test(what_an_h200_did),
         cmocka_unit_test(large_blocks_lose),          cmocka_unit_test(vectors_in_the_cache_are_not_tested),
         cmocka_unit_test(every_sweep_for_every_card), cmocka_unit_test(metrics_are_the_facts),
+        cmocka_unit_test(every_metric_is_listed),     cmocka_unit_test(without_a_bandwidth_there_is_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
+#include "harness/model/time.h"
 #include "micro/grid/access.h"
 #include "micro/grid/rule.h"
 
@@ -166,7 +167,7 @@ static void the_ring_is_far_larger_than_the_cache(void **state)
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=98303").chunks, 2);
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=127Ki").chunks, 2);
     assert_int_equal(geometry_of(h200(), "work=dram length=1 size=128Ki").chunks, 4);
-    assert_int_equal(geometry_of(h200(), "work=dram length=16 size=64Ki").chunks, 1); /* one at least */
+    assert_int_equal(geometry_of(h200(), "work=dram length=16 size=512Ki").chunks, 1);
 }
 
 static void contradictions_are_said(void **state)
@@ -178,6 +179,8 @@ static void contradictions_are_said(void **state)
         {"h200", "blocks=7 side=above", "need blocks=auto"},
         {"h200", "size=1Mi", "work=dram"},
         {"h200", "work=throughput size=1Mi", "work=dram"},
+        {"h200", "work=dram length=16 size=524287", "smaller than one chunk"},
+        {"h200", "work=dram length=8192 size=64Ki", "smaller than one chunk"},
         {"h200", "work=latency resident=5", "fill the FP32 lanes"},
         {"h200", "work=throughput resident=5", "cannot hold"},
         {"a100", "work=latency resident=3", "fill the FP32 lanes"}, /* 64 lanes: two cycles a warp */
@@ -194,6 +197,68 @@ static void contradictions_are_said(void **state)
         const struct ub_law law = law_of(gpu, &point);
         assert_true(law.counter_count == 0 && isnan(law.time_ns) && law.note);
     }
+}
+
+/* One block fewer than one an SM is none where there is one SM. */
+static void a_card_of_one_sm_launches_a_block(void **state)
+{
+    struct ub_gpu one = *h200();
+    struct grid_geometry g;
+    (void)state;
+    one.sms = 1;
+    for (int work = 0; work < GRID_WORKS; work++) {
+        struct ub_point point = point_of("side=below");
+        point.values[GRID_WORK] = work;
+        const char *reason = ub_micro_grid.supported(&one, &point);
+        assert_true(reason && strstr(reason, "is none"));
+        assert_true(law_of(&one, &point).note == reason);
+        point.values[GRID_PER_SM] = 2;
+        assert_null(grid_resolve(&one, &point, &g));
+        assert_int_equal(g.blocks, 1);
+    }
+}
+
+/* A ring that the L2 keeps in part from launch to launch is read faster than from DRAM. */
+static void a_ring_in_the_cache_is_not_tested(void **state)
+{
+    static const struct {
+        const char *axes;
+        bool dram;
+    } rows[] = {{"work=dram", true},
+                {"work=dram size=256Mi", true},  /* an L2 has 60 MiB */
+                {"work=dram size=255Mi", false}, /* 128 MiB of chunks */
+                {"work=dram size=512Ki", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct ub_point point = point_of(rows[i].axes);
+        const struct ub_law law = law_of(h200(), &point);
+        assert_true(isfinite(law.time_ns));
+        assert_string_equal(law.level, rows[i].dram ? "dram" : "l2");
+        assert_int_equal(law.tolerance > 0, rows[i].dram);
+        assert_true(rows[i].dram ? law.note == NULL : strstr(law.note, "four L2 caches") != NULL);
+    }
+}
+
+static void without_bandwidth_or_clock_there_is_no_time(void **state)
+{
+    static const char *const loads[] = {"work=dram", "work=dram side=above", "work=dram blocks=1",
+                                        "work=dram size=1Mi"};
+    const struct ub_gpu *orin = ub_gpu_find("orin");
+    (void)state;
+    assert_non_null(orin);
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        const struct ub_point point = point_of(loads[i]);
+        const struct ub_law law = law_of(orin, &point);
+        assert_true(isnan(law.time_ns) && law.tolerance == 0);
+        assert_null(law.bottleneck);
+        assert_string_equal(law.note, UB_NOTE_NO_DRAM);
+        assert_true(counter(&law, "blocks_launched") > 0);
+    }
+    const struct ub_constants nothing = {0};
+    const struct ub_point waits = point_of("");
+    struct ub_law law;
+    grid_law(h200(), &nothing, &waits, &law);
+    assert_true(isnan(law.time_ns) && strstr(law.note, "the clock"));
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -477,6 +542,9 @@ int main(void)
         cmocka_unit_test(blocks_are_a_number_or_so_many_an_sm),
         cmocka_unit_test(the_ring_is_far_larger_than_the_cache),
         cmocka_unit_test(contradictions_are_said),
+        cmocka_unit_test(a_card_of_one_sm_launches_a_block),
+        cmocka_unit_test(a_ring_in_the_cache_is_not_tested),
+        cmocka_unit_test(without_bandwidth_or_clock_there_is_no_time),
         cmocka_unit_test(very_many_waves_are_not_tested),
         cmocka_unit_test(blocks_that_wait_step_with_what_the_card_holds),
         cmocka_unit_test(blocks_that_compute_step_with_the_sms),

@@ -32,6 +32,11 @@ uint64_t grid_chunk_elements(const struct grid_geometry *geometry)
     return (uint64_t)geometry->rounds * GRID_LOADS * geometry->threads;
 }
 
+uint64_t grid_ring_bytes(const struct grid_geometry *geometry)
+{
+    return geometry->chunks * grid_chunk_elements(geometry) * GRID_LOAD_BYTES;
+}
+
 /* The greatest power of two of chunks in a ring of the size asked for, or the smallest
  * that is as large as an automatic ring. */
 static uint32_t chunks_of(const struct ub_gpu *gpu, const struct grid_geometry *g, uint64_t size_bytes)
@@ -82,10 +87,14 @@ static bool choose_resident(const struct ub_gpu *gpu, int64_t asked, struct grid
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, const struct grid_geometry *g)
 {
     const int64_t *v = point->values;
+    if (g->blocks == 0)
+        return "one block fewer than one is none: side=below needs per_sm=2 on a card of one SM";
     if (v[GRID_BLOCKS] > 0 && (v[GRID_PER_SM] != 1 || v[GRID_SIDE] != GRID_AT))
         return "blocks says how many there are: per_sm and side need blocks=auto";
     if (v[GRID_SIZE] != 0 && g->work != GRID_DRAM)
         return "size is that of the ring which work=dram reads";
+    if (v[GRID_SIZE] != 0 && (uint64_t)v[GRID_SIZE] < grid_chunk_elements(g) * GRID_LOAD_BYTES)
+        return "the ring is smaller than one chunk: a block reads length x 32 KiB, and size must hold that once";
     if (g->work == GRID_LATENCY &&
         g->resident * g->warps * grid_busy_cycles(gpu) > GRID_FMA_CYCLES * (uint32_t)gpu->schedulers_per_sm)
         return "so many resident blocks fill the FP32 lanes and do not only wait: work=latency needs fewer";

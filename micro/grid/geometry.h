@@ -52,6 +52,9 @@ uint32_t grid_busy_cycles(const struct ub_gpu *gpu);
 /* 16-byte elements of a chunk, which one block reads. */
 uint64_t grid_chunk_elements(const struct grid_geometry *geometry);
 
+/* Bytes of all chunks; 0: nothing is loaded. */
+uint64_t grid_ring_bytes(const struct grid_geometry *geometry);
+
 #ifdef __cplusplus
 }
 #endif

@@ -61,7 +61,7 @@ bool grid_verify(const struct ub_gpu *gpu, const struct ub_point *point, const s
     const bool loads = g.work == GRID_DRAM;
     if (host->count != (loads ? 3u : 2u))
         return ub_fail(err, UB_INTERNAL, "%zu buffers where %d are needed", host->count, loads ? 3 : 2);
-    const uint64_t ring_bytes = g.chunks * grid_chunk_elements(&g) * GRID_LOAD_BYTES;
+    const uint64_t ring_bytes = grid_ring_bytes(&g);
     if (loads && host->sizes_bytes[2] < ring_bytes)
         return ub_fail(err, UB_INTERNAL, "the ring has %" PRIu64 " bytes, its chunks need %" PRIu64,
                        host->sizes_bytes[2], ring_bytes);

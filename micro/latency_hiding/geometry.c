@@ -53,9 +53,19 @@ static uint32_t memory_steps(const struct ub_gpu *gpu, const struct hiding_geome
     return (uint32_t)(steps < most ? steps : most);
 }
 
-/* Blocks of which an SM holds just `resident`; false: there is no room for them. */
-static bool fit_blocks(const struct ub_sm_limits *limits, struct hiding_geometry *g)
+/* Why warps cannot be cut into blocks that this card holds; the first if no card could. */
+static const char *why_not_cut(uint32_t warps)
 {
+    if (blocks_of(warps, warps - 1) == 0)
+        return "more than 32 warps are several blocks of equal size: a prime number of them cannot be";
+    return "more than 32 warps are several blocks of equal size: an SM of this card holds too few blocks for so many";
+}
+
+/* Blocks of which an SM holds just `resident`: NULL, or why it cannot. */
+static const char *fit_blocks(const struct ub_sm_limits *limits, struct hiding_geometry *g)
+{
+    if (g->block > (uint32_t)limits->threads_per_block)
+        return "a block of this card has fewer threads than so many warps need";
     const uint32_t words = g->work == HIDING_MEMORY ? g->ilp * g->bytes / 4 : 1;
     g->shared_bytes = shared_of(limits, g->resident);
     const struct ub_occupancy_request request = {.threads = (int)g->block,
@@ -65,7 +75,11 @@ static bool fit_blocks(const struct ub_sm_limits *limits, struct hiding_geometry
                                                  .carveout_percent = -1};
     struct ub_occupancy occupancy;
     ub_occupancy_solve(limits, &request, &occupancy);
-    return occupancy.blocks == (int)g->resident;
+    if (occupancy.blocks == (int)g->resident)
+        return NULL;
+    if (occupancy.limits[UB_SM_REGISTERS] < (int)g->resident)
+        return "an SM has too few registers for what so many warps would have in flight";
+    return "with the shared memory of this card an SM cannot be made to hold just so many blocks";
 }
 
 static void cut_work(const struct ub_gpu *gpu, int64_t length, struct hiding_geometry *g)
@@ -96,13 +110,14 @@ const char *hiding_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         return "an SM of this card holds fewer warps";
     g.resident = blocks_of(g.warps, (uint32_t)limits.blocks);
     if (g.resident == 0)
-        return "more than 32 warps are several blocks of equal size: a prime number of them cannot be";
+        return why_not_cut(g.warps);
     g.block_warps = g.warps / g.resident;
     g.block = g.block_warps * HIDING_LANES;
     g.blocks = (uint32_t)gpu->sms * g.resident;
     g.all_warps = (uint32_t)gpu->sms * g.warps;
-    if (!fit_blocks(&limits, &g))
-        return "an SM has too few registers for what so many warps would have in flight";
+    const char *no_room = fit_blocks(&limits, &g);
+    if (no_room != NULL)
+        return no_room;
     cut_work(gpu, v[HIDING_LENGTH], &g);
     *out = g;
     if (gpu->memory_bytes > 0 && hiding_bytes(&g) > gpu->memory_bytes / 10 * 9)

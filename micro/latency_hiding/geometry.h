@@ -48,7 +48,7 @@ struct hiding_geometry {
 /* Registers of a thread that a kernel may have which loads so many words at once: room for
  * all of them and for what else it needs. With 40 for 32 words the compiler let the last
  * load wait for the first, whose register it took: in flight were then half as many (an
- * H200 waited 790 ns instead of 510); a test looks at the machine code. A macro, since the
+ * H200 waited 790 ns instead of 499); a test looks at the machine code. A macro, since the
  * kernels name it at compile time. */
 #define HIDING_REGISTERS(words) ((words) <= 16 ? 32 : 48)
 

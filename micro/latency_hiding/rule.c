@@ -184,7 +184,7 @@ static double hard_minimum(const struct ub_gpu *gpu, const struct ub_constants *
 
 static const struct ub_chart_text chart_texts[] = {
     {"warps", "Latency hiding: throughput is what is in flight ÷ latency, until the card is full",
-     "Little's law with a soft knee"},
+     "Little's law up to the ceiling"},
     {"ilp", "Latency hiding: independent operations stand in for warps", NULL},
     {"bytes", "Latency hiding: wide loads stand in for warps", NULL},
     {"", "Latency hiding: throughput is what is in flight ÷ latency", NULL},
@@ -206,31 +206,36 @@ const struct ub_micro ub_micro_latency_hiding = {
                    "Warps that an SM needs for the knee with one load of 4 bytes a thread, one of 16 bytes, and one "
                    "chain of multiply-adds:\n"
                    "V100 42, 11 and 8; T4 28, 8 and 8; A100 79, 21 and 8; A40 32, 9 and 15; L40S 19, 5 and 15; H100 "
-                   "99, 26 and 15; H200 173, 45 and 15; B200 240, 62 and 15\n"
-                   "(ceilings and waits of the model table; an SM holds 64, of A40 and L40S 48, of T4 32). Divide by "
+                   "99, 26 and 15; H200 173, 45 and 15; B200 240, 62 and 15\n(the law with ceilings and waits of the "
+                   "model table; an SM holds 64, of A40 and L40S 48, of T4 32; with what an H200 measured itself the "
+                   "law says 43 for 16 bytes, and 40 were seen to do). Divide by "
                    "the loads or chains in flight.",
             .breaks =
                 "Loads that a program writes side by side are not in flight together if their registers do not "
                 "suffice: with 40 registers for eight loads of 16 bytes the compiler let the eighth wait for the "
-                "first, and a step of a lone warp took 790 ns instead of 498 (an H200; ilp is what the machine "
+                "first, and a step of a lone warp took 790 ns instead of 499 (an H200; ilp is what the machine "
                 "code has, not the source). Far beyond the knee loads wait for room in the SM as well "
                 "(stall_lg_throttle: 25 % of the warps' cycles with 64 warps of eight 4-byte loads, 21 % with 40 "
                 "of eight 16-byte loads), without loss, since DRAM is full by then. A warp issues one instruction "
                 "a cycle: a fifth chain adds nothing, and fewer warps than schedulers leave some idle. The "
-                "eligible warps and both waits that are told are all states of a warp but for a few per cent, "
-                "except where that queue is full, and at 5 to 8 warps of four chains or more, which wait for "
-                "instructions (14 %). Their counters come from one run of the kernel on V100, T4, A100, Hopper "
+                "eligible warps and both waits that are told are all states of a warp but for a few per cent, except "
+                "where that queue is full, and with few warps of four chains or more, which wait for instructions (8, "
+                "13 and 15 % at 5, 6 and 8 warps, 7 % at 12, of two chains too). Their counters come from one run of "
+                "the kernel on V100, "
+                "T4, A100, Hopper "
                 "and B200, from two on A10, A40, L40S, RTX 30 to 50: there the sum is only nearly one. What other "
                 "cards wait with wide loads is assumed from the H200.",
             .consequence =
-                "On an H200 the memory is full (90 %) with 20 to 25 KiB in flight an SM: 11 bytes a thread with "
+                "Measured on an H200: the memory is full (90 %) with 20 to 25 KiB in flight an SM: 11 bytes a thread "
+                "with "
                 "64 warps, 180 with four. Full occupancy with one 4-byte load in flight reaches 55 % of what "
                 "loads can do (2.52 of 4.56 TB/s), with four of them, or one of 16 bytes, 97 %; a quarter of the "
                 "warps with four loads of 16 bytes just as much. For multiply-adds 16 warps with one chain, or 4 "
                 "with four, reach 97 % and more of the 64.8 TFLOP/s of 32 warps.",
             .folk =
                 "\"Latency is hidden by occupancy\": by what is in flight. Warps are one factor of three; 12 warps "
-                "of 64 with four 16-byte loads do what 40 warps with one do (92 and 90 %).\n"
+                "of 64 with four 16-byte loads do what 40 warps with one do (92 and 90 % of the ceiling, measured on "
+                "an H200).\n"
                 "\"Half the occupancy is enough\" (or 75 %): no such threshold. Four-byte loads, one at a time, "
                 "gain to the last warp; multiply-adds with four chains are full at 6 %.\n"
                 "\"Bandwidth is in flight / latency\": with the latency of an idle memory that is up to a third too "
