@@ -136,6 +136,8 @@ static double by_launch_rate(const struct ub_gpu *gpu, const struct ub_constants
 /* ---- chart and texts ------------------------------------------------------------ */
 
 static const struct ub_chart_text chart_texts[] = {
+    {"empty", "An empty grid: one block after the other, and large ones wait for room", NULL},
+    {"odd", "A last warp that is not full costs as much as a full one", NULL},
     {"block", "Small blocks wait to be launched, large ones for their last warp", NULL},
     {"bytes", "More bytes a thread need fewer blocks", NULL},
     {"", "What a block size costs where a thread does little", NULL},

@@ -155,6 +155,9 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 /* ---- chart and texts ------------------------------------------------------------ */
 
 static const struct ub_chart_text chart_texts[] = {
+    {"short_loads", "Blocks that load little leave no step: DRAM serves whatever is there", NULL},
+    {"steps", "One block too many costs a whole wave where the card, or its SMs, are full", "an SM's waves / all"},
+    {"loads", "Blocks that load: time against whole waves", NULL},
     {"blocks", "Blocks that wait step with what the card holds, blocks that compute with its SMs",
      "an SM's waves / all"},
     {"per_sm", "One block too many costs a whole wave", "an SM's waves / all"},

@@ -183,6 +183,10 @@ static double hard_minimum(const struct ub_gpu *gpu, const struct ub_constants *
 }
 
 static const struct ub_chart_text chart_texts[] = {
+    {"arithmetic", "Latency hiding: warps and chains count alike, until the lanes are full",
+     "Little's law up to full lanes"},
+    {"narrow", "Latency hiding: with one narrow load a thread a full SM is not enough",
+     "Little's law up to the ceiling"},
     {"warps", "Latency hiding: throughput is what is in flight ÷ latency, until the card is full",
      "Little's law up to the ceiling"},
     {"ilp", "Latency hiding: independent operations stand in for warps", NULL},
