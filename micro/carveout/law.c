@@ -11,7 +11,10 @@
  *     3 KiB, hence 38 x 4 = 152, hence 164 KiB, not 132;
  *   - one block always fits;
  *   - a kernel without shared memory gets at least the reserved KiB of as many blocks as an
- *     SM can ever hold: 32 KiB.
+ *     SM can ever hold: 32 KiB. So it is with small blocks, such as the rule launches; one of
+ *     1024 threads left 240 KiB to L1 (rule latency, 240 KiB all found, preference 0), hence 8
+ *     KiB at most. Why is not known: 16 blocks of 128 threads, which are resident, would need
+ *     16 KiB, and have 32.
  * Without a preference it is the least size that takes away no block, and up to twice as
  * much as long as that is under half: 228 sizes with blocks of 128 threads. (Below 512 bytes
  * of shared memory it was less than twice.)
@@ -39,7 +42,8 @@
 #include "micro/carveout/rule.h"
 
 /* What L1 lacks of the memory that is no carve-out. 7 KiB on an H200: of 132 and of 228 KiB
- * of carve-out 117 and 21 KiB fit to the line, and one line more does not. Published
+ * of carve-out 117 and 21 KiB fit to the line, and one line more does not (21 in the record,
+ * 117 in earlier runs). At 185, 233 and 241 KiB times say 1.5 to 2 KiB less. Published
  * capacities are near it for CC 8.0 (172 of 192 - 8 KiB) and 10.0 (216, 112 and 16 of 256 -
  * 32, 132 and 228). Turing has 61.5 of 64 KiB: less than 3. */
 static uint64_t kept_bytes(const struct ub_gpu *gpu)

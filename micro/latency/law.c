@@ -4,13 +4,15 @@
  * waits for it (rules.md sections 5 and 6). Cycles are the SM's.
  *
  * L1 keeps 15/16 of its SRAM's lines (240 of 256 KiB on an H200; the rest is shared
- * memory's least). Of a walk over `touched` bytes beyond that capacity it still serves
+ * memory's least; so it is for one block of 1024 threads without shared memory, for small
+ * blocks it is less: rule carveout). Of a walk over `touched` bytes beyond that capacity it
+ * still serves
  *     exp(-4.2 (touched / capacity - 1)):
  * sets of few lines with a replacement that is nearly random, not least recently used.
- * 4.2 was fitted to 248, 256, 320, 384 and 512 KiB on an H200, where it is 2.5 % off at
- * most; at 244 to 288 KiB, looked at later, it was up to 9 % off, and at 256 KiB in a run of
- * five rounds 13 %: which lines stay is partly chance. The tolerance there was 10 % first;
- * it was widened to 15 % after that run.
+ * 4.2 was fitted to 248, 256, 320, 384 and 512 KiB on an H200, where the record is 4.0 % off
+ * at most (320 KiB); at 288 it is 6.6 % off, and in other runs 244 to 288 KiB were up to 9 %
+ * off, 256 KiB in one of five rounds 13 %: which lines stay is partly chance. The tolerance
+ * there was 10 % first; it was widened to 15 % after that run.
  *
  * L2 of GA100, GH100 and GB100 is in two halves. An SM asks the half beside it, which
  * also keeps lines whose home is the other half: while the footprint fits into half of
