@@ -24,3 +24,32 @@ void ub_metric_add(struct ub_metrics *metrics, const char *key, const char *unit
 {
     metrics->items[metrics->count++] = (struct ub_metric){key, unit, value};
 }
+
+static struct ub_law_counter *next_counter(struct ub_law *law, const char *key, enum ub_counter_class class_)
+{
+    struct ub_law_counter *counter = &law->counters[law->counter_count++];
+    *counter = (struct ub_law_counter){.key = key, .class_ = class_};
+    return counter;
+}
+
+void ub_law_exact(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted)
+{
+    struct ub_law_counter *counter = next_counter(law, key, class_);
+    counter->known = true;
+    counter->predicted = predicted;
+}
+
+void ub_law_estimate(struct ub_law *law, const char *key, double predicted, double tolerance, const char *reason,
+                     const char *unknown)
+{
+    struct ub_law_counter *counter = next_counter(law, key, UB_ESTIMATE);
+    counter->known = isfinite(predicted);
+    counter->predicted = counter->known ? (uint64_t)llround(predicted) : 0;
+    counter->tolerance = tolerance;
+    counter->reason = counter->known ? reason : unknown;
+}
+
+void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class class_, const char *reason)
+{
+    next_counter(law, key, class_)->reason = reason;
+}

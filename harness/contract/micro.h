@@ -133,6 +133,16 @@ struct ub_law {
     const char *level; /* where the footprint sits: "dram", "l2", "l1", "none" */
 };
 
+/* What law() adds to `law`, which holds UB_MAX_COUNTERS and not more: a rule adds each of its
+ * `counters` once at most, and the registry checks their number. An integer that follows from
+ * the source (UB_STRUCTURAL) or the machine code (UB_SASS); one that holds within `tolerance`
+ * for `reason`, or, where `predicted` is not finite, is not known for the reason `unknown`;
+ * one of which nothing is predicted. */
+void ub_law_exact(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted);
+void ub_law_estimate(struct ub_law *law, const char *key, double predicted, double tolerance, const char *reason,
+                     const char *unknown);
+void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class class_, const char *reason);
+
 struct ub_metric {
     const char *key;  /* "useful_bandwidth" */
     const char *unit; /* "B/s", "1" for shares, "sector/request" */

@@ -90,12 +90,6 @@ uint64_t bank_conflict_passes(const struct bank_conflict_geometry *geometry)
     return geometry->region_bytes / (4 * BANK_CONFLICT_LANES);
 }
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 /* `unknown`: why nothing is predicted, or NULL. */
 static void add_hardware(struct ub_law *law, const char *key, uint64_t predicted, const char *unknown)
 {
@@ -118,15 +112,15 @@ static void add_counters(struct ub_law *law, const struct bank_conflict_geometry
     const struct bank_conflict_cost *store = g->op == BANK_CONFLICT_STORE ? cost : &none;
     const struct bank_conflict_cost *matrix = g->op == BANK_CONFLICT_LDMATRIX ? cost : &none;
     const uint64_t pass_bytes = 4 * BANK_CONFLICT_LANES;
-    add_counter(law, "shared_load_requests", load->requests + copied);
-    add_counter(law, "shared_load_wavefronts", load->counted + copied);
-    add_counter(law, "shared_load_bytes", load->bytes + copied * pass_bytes);
-    add_counter(law, "shared_store_requests", store->requests + fill);
-    add_counter(law, "shared_store_wavefronts", store->counted + fill);
-    add_counter(law, "shared_store_bytes", store->bytes + fill * pass_bytes);
-    add_counter(law, "matrix_load_requests", matrix->requests);
-    add_counter(law, "matrix_load_wavefronts", matrix->counted);
-    add_counter(law, "matrix_load_bytes", matrix->bytes);
+    ub_law_exact(law, "shared_load_requests", UB_STRUCTURAL, load->requests + copied);
+    ub_law_exact(law, "shared_load_wavefronts", UB_STRUCTURAL, load->counted + copied);
+    ub_law_exact(law, "shared_load_bytes", UB_STRUCTURAL, load->bytes + copied * pass_bytes);
+    ub_law_exact(law, "shared_store_requests", UB_STRUCTURAL, store->requests + fill);
+    ub_law_exact(law, "shared_store_wavefronts", UB_STRUCTURAL, store->counted + fill);
+    ub_law_exact(law, "shared_store_bytes", UB_STRUCTURAL, store->bytes + fill * pass_bytes);
+    ub_law_exact(law, "matrix_load_requests", UB_STRUCTURAL, matrix->requests);
+    ub_law_exact(law, "matrix_load_wavefronts", UB_STRUCTURAL, matrix->counted);
+    ub_law_exact(law, "matrix_load_bytes", UB_STRUCTURAL, matrix->bytes);
     add_hardware(law, "l1_shared_load_wavefronts", load->wavefronts + matrix->wavefronts + copied, NULL);
     add_hardware(law, "l1_shared_store_wavefronts", store->wavefronts + fill,
                  g->op == BANK_CONFLICT_STORE ? NULL

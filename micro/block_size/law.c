@@ -87,12 +87,6 @@ void block_size_traffic(const struct block_size_geometry *g, struct ub_traffic *
     add_blocks(g, full / period * period, g->blocks, out);
 }
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 static void add_unknown(struct ub_law *law, const char *key, const char *reason)
 {
     law->counters[law->counter_count++] = (struct ub_law_counter){.key = key, .class_ = UB_ESTIMATE, .reason = reason};
@@ -102,13 +96,13 @@ static void add_counters(const struct block_size_geometry *g, struct ub_law *law
 {
     struct ub_traffic traffic; /* all three vectors have the same indices */
     block_size_traffic(g, &traffic);
-    add_counter(law, "blocks_launched", g->blocks);
-    add_counter(law, "warps_launched", (uint64_t)g->blocks * g->warps);
-    add_counter(law, "threads_launched", (uint64_t)g->blocks * g->threads);
-    add_counter(law, "global_load_requests", 2 * traffic.requests);
-    add_counter(law, "global_load_sectors", 2 * traffic.sectors);
-    add_counter(law, "global_store_requests", traffic.requests);
-    add_counter(law, "global_store_sectors", traffic.sectors);
+    ub_law_exact(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
+    ub_law_exact(law, "warps_launched", UB_STRUCTURAL, (uint64_t)g->blocks * g->warps);
+    ub_law_exact(law, "threads_launched", UB_STRUCTURAL, (uint64_t)g->blocks * g->threads);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, 2 * traffic.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, 2 * traffic.sectors);
+    ub_law_exact(law, "global_store_requests", UB_STRUCTURAL, traffic.requests);
+    ub_law_exact(law, "global_store_sectors", UB_STRUCTURAL, traffic.sectors);
     add_unknown(law, "warps_active", "how much of a block's life all of its warps are there is not modelled");
     add_unknown(law, "sm_cycles_active", "the clock under the profiler may be another one");
 }

@@ -130,24 +130,11 @@ double carveout_hit_rate(const struct ub_gpu *gpu, const struct carveout_geometr
 
 /* ---- counters ------------------------------------------------------------------ */
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 static void add_estimate(struct ub_law *law, const char *key, double predicted, double tolerance)
 {
-    struct ub_law_counter *counter = &law->counters[law->counter_count++];
-    *counter = (struct ub_law_counter){.key = key,
-                                       .class_ = UB_ESTIMATE,
-                                       .known = isfinite(predicted),
-                                       .reason = "no hit rate is predicted here (see the point's note)"};
-    if (!counter->known)
-        return;
-    counter->predicted = (uint64_t)llround(predicted);
-    counter->tolerance = tolerance;
-    counter->reason = "counted by hardware; where not all loads hit, of a sample of draws";
+    ub_law_estimate(law, key, predicted, tolerance,
+                    "counted by hardware; where not all loads hit, of a sample of draws",
+                    "no hit rate is predicted here (see the point's note)");
 }
 
 /* Of a count that is expected to be `share` of the draws. */
@@ -176,11 +163,11 @@ static void add_counters(const struct carveout_geometry *g, double hit_rate, str
     line_traffic(g->lines, &fill);
     line_traffic(carveout_loads(g), &drawn);
     const double loads = (double)carveout_loads(g);
-    add_counter(law, "global_load_requests", fill.requests + drawn.requests);
-    add_counter(law, "global_load_sectors", fill.sectors + drawn.sectors);
-    add_counter(law, "global_load_bytes", fill.bytes + drawn.bytes);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, fill.requests + drawn.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, fill.sectors + drawn.sectors);
+    ub_law_exact(law, "global_load_bytes", UB_STRUCTURAL, fill.bytes + drawn.bytes);
     /* and the line in which each warp adds up its cycles */
-    add_counter(law, "global_lines", fill.lines + drawn.lines + g->warps);
+    ub_law_exact(law, "global_lines", UB_STRUCTURAL, fill.lines + drawn.lines + g->warps);
     add_estimate(law, "l1_load_sectors", (double)(fill.sectors + drawn.sectors), hardware_tolerance);
     add_estimate(law, "l1_load_hits", hit_rate * (double)drawn.sectors, tolerance_of(hit_rate, loads));
     add_estimate(law, "l2_read_sectors", (double)fill.sectors + (1 - hit_rate) * (double)drawn.sectors,

@@ -157,21 +157,15 @@ static uint64_t wavefronts(const struct coalescing_geometry *g)
     return cycles;
 }
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 static void add_structural(struct ub_law *law, const struct ub_traffic *loads, const struct ub_traffic *stores)
 {
-    add_counter(law, "global_load_requests", loads->requests);
-    add_counter(law, "global_load_sectors", loads->sectors);
-    add_counter(law, "global_load_bytes", loads->bytes);
-    add_counter(law, "global_store_requests", stores->requests);
-    add_counter(law, "global_store_sectors", stores->sectors);
-    add_counter(law, "global_store_bytes", stores->bytes);
-    add_counter(law, "global_lines", loads->lines + stores->lines);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, loads->requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, loads->sectors);
+    ub_law_exact(law, "global_load_bytes", UB_STRUCTURAL, loads->bytes);
+    ub_law_exact(law, "global_store_requests", UB_STRUCTURAL, stores->requests);
+    ub_law_exact(law, "global_store_sectors", UB_STRUCTURAL, stores->sectors);
+    ub_law_exact(law, "global_store_bytes", UB_STRUCTURAL, stores->bytes);
+    ub_law_exact(law, "global_lines", UB_STRUCTURAL, loads->lines + stores->lines);
 }
 
 /* ---- DRAM ---------------------------------------------------------------------------- */
@@ -245,13 +239,7 @@ static bool in_dram(const struct ub_gpu *gpu, const struct coalescing_geometry *
 static void add_estimate(struct ub_law *law, const char *key, double bytes, double tolerance, const char *unknown,
                          const char *reason)
 {
-    struct ub_law_counter *counter = &law->counters[law->counter_count++];
-    *counter = (struct ub_law_counter){.key = key, .class_ = UB_ESTIMATE, .tolerance = tolerance, .reason = reason};
-    counter->known = unknown == NULL;
-    if (counter->known)
-        counter->predicted = (uint64_t)llround(bytes);
-    else
-        counter->reason = unknown;
+    ub_law_estimate(law, key, unknown == NULL ? bytes : NAN, tolerance, reason, unknown);
 }
 
 static void add_dram(struct ub_law *law, const struct ub_gpu *gpu, const struct coalescing_geometry *g)

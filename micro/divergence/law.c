@@ -141,11 +141,6 @@ static void add_exact(struct ub_law *law, const char *key, enum ub_counter_class
         (struct ub_law_counter){.key = key, .class_ = class_, .known = true, .predicted = predicted, .reason = reason};
 }
 
-static void add_unknown(struct ub_law *law, const char *key, const char *reason)
-{
-    law->counters[law->counter_count++] = (struct ub_law_counter){.key = key, .class_ = UB_SASS, .reason = reason};
-}
-
 /* What the compiler makes of a conditional without loops in its arms, or of a switch, is
  * not in the source: those two are exact only for machine code that was looked at. */
 static void add_divergent(struct ub_law *law, const struct divergence_geometry *g, uint64_t predicted)
@@ -168,12 +163,12 @@ static void add_counters(struct ub_law *law, const struct divergence_geometry *g
     static const char by_code[] = "follows from the machine code; on sm_90 its slope over body is 35 instructions of a "
                                   "warp for 32 FMAs of a path, with no lane predicated off in them";
     add_divergent(law, g, count->divergent);
-    add_unknown(law, "branches_uniform",
-                "follows from the machine code: loops and tests that no lane or every lane passes");
+    ub_law_unknown(law, "branches_uniform", UB_SASS,
+                   "follows from the machine code: loops and tests that no lane or every lane passes");
     add_exact(law, "ffma", UB_STRUCTURAL, count->ffma, NULL);
-    add_unknown(law, "warp_instructions", by_code);
-    add_unknown(law, "thread_instructions", by_code);
-    add_unknown(law, "thread_instructions_pred_on", by_code);
+    ub_law_unknown(law, "warp_instructions", UB_SASS, by_code);
+    ub_law_unknown(law, "thread_instructions", UB_SASS, by_code);
+    ub_law_unknown(law, "thread_instructions_pred_on", UB_SASS, by_code);
 }
 
 /* ---- time ------------------------------------------------------------------------ */

@@ -97,25 +97,11 @@ double grid_start_ns(const struct ub_constants *constants, const struct grid_geo
 
 /* ---- counters ---------------------------------------------------------------- */
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 /* NaN: not known, for `reason`. */
-static void add_cycles(struct ub_law *law, const char *key, double predicted, const char *reason)
+static void add_cycles(struct ub_law *law, const char *key, double predicted, const char *unknown)
 {
-    struct ub_law_counter *counter = &law->counters[law->counter_count++];
-    *counter = (struct ub_law_counter){.key = key,
-                                       .class_ = UB_ESTIMATE,
-                                       .known = isfinite(predicted),
-                                       .tolerance = cycles_tolerance,
-                                       .reason = reason};
-    if (counter->known) {
-        counter->predicted = (uint64_t)llround(predicted);
-        counter->reason = "cycles of its multiply-adds; what its launch and its end take are not in them";
-    }
+    ub_law_estimate(law, key, predicted, cycles_tolerance,
+                    "cycles of its multiply-adds; what its launch and its end take are not in them", unknown);
 }
 
 /* Of all SMs, in waves: an SM that has no block is not active. Which SMs take the last
@@ -137,12 +123,12 @@ static void add_counters(const struct ub_gpu *gpu, const struct ub_constants *co
     grid_traffic(g, &traffic);
     const bool computes = g->work != GRID_DRAM;
     const double cycles = grid_wave_ns(gpu, constants, g) * ub_constant_value(constants, "clock_mhz") * 1e-3;
-    add_counter(law, "blocks_launched", g->blocks);
-    add_counter(law, "warps_launched", (uint64_t)g->blocks * g->warps);
-    add_counter(law, "ffma", grid_fmas(g));
-    add_counter(law, "global_load_requests", traffic.requests);
-    add_counter(law, "global_load_sectors", traffic.sectors);
-    add_counter(law, "global_atomics", computes ? 0 : g->blocks); /* each asks for its chunk */
+    ub_law_exact(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
+    ub_law_exact(law, "warps_launched", UB_STRUCTURAL, (uint64_t)g->blocks * g->warps);
+    ub_law_exact(law, "ffma", UB_STRUCTURAL, grid_fmas(g));
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
+    ub_law_exact(law, "global_atomics", UB_STRUCTURAL, computes ? 0 : g->blocks); /* each asks for its chunk */
     add_cycles(law, "warps_active", g->work == GRID_LATENCY ? (double)g->blocks * g->warps * cycles : NAN,
                "how long a warp is there depends on when the scheduler serves it");
     add_cycles(law, "sm_cycles_active", computes ? active_waves(gpu, g) * cycles : NAN,

@@ -70,12 +70,6 @@ static void walk_traffic(const struct latency_geometry *g, unsigned bytes, struc
         ub_coalesce_warp(addresses, (UINT32_C(1) << rest) - 1, bytes, out);
 }
 
-static void add(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 /* Where in shared memory the lanes of a warp read, at any node. */
 static void shared_addresses(const struct latency_geometry *g, uint32_t addresses[LATENCY_LANES])
 {
@@ -94,11 +88,11 @@ static void add_global(struct ub_law *law, const struct latency_geometry *g)
         walk_traffic(g, sizeof(uint64_t), &walked);
         hops = 1 + (g->op == LATENCY_LOAD ? LATENCY_HOPS : 0); /* the first is not timed */
     }
-    add(law, "global_load_requests", walked.requests + hops);
-    add(law, "global_load_sectors", walked.sectors + hops);
-    add(law, "global_store_requests", laid.requests + ANSWERS);
-    add(law, "global_store_sectors", laid.sectors + ANSWERS);
-    add(law, "global_atomics", g->op == LATENCY_ATOMIC ? LATENCY_HOPS : 0);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, walked.requests + hops);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, walked.sectors + hops);
+    ub_law_exact(law, "global_store_requests", UB_STRUCTURAL, laid.requests + ANSWERS);
+    ub_law_exact(law, "global_store_sectors", UB_STRUCTURAL, laid.sectors + ANSWERS);
+    ub_law_exact(law, "global_atomics", UB_STRUCTURAL, g->op == LATENCY_ATOMIC ? LATENCY_HOPS : 0);
 }
 
 static void add_shared(struct ub_law *law, const struct latency_geometry *g)
@@ -112,19 +106,9 @@ static void add_shared(struct ub_law *law, const struct latency_geometry *g)
     } else if (g->op == LATENCY_SHARED_ATOMIC) {
         requests = wavefronts = 2; /* the cell is read before and after */
     }
-    add(law, "shared_load_requests", requests);
-    add(law, "shared_load_wavefronts", wavefronts);
-    add(law, "shared_atomics", g->op == LATENCY_SHARED_ATOMIC ? LATENCY_HOPS : 0);
-}
-
-static void add_estimate(struct ub_law *law, const char *key, bool known, uint64_t predicted, const char *reason)
-{
-    law->counters[law->counter_count++] = (struct ub_law_counter){.key = key,
-                                                                  .class_ = UB_ESTIMATE,
-                                                                  .known = known,
-                                                                  .predicted = known ? predicted : 0,
-                                                                  .tolerance = known ? 0.01 : 0,
-                                                                  .reason = reason};
+    ub_law_exact(law, "shared_load_requests", UB_STRUCTURAL, requests);
+    ub_law_exact(law, "shared_load_wavefronts", UB_STRUCTURAL, wavefronts);
+    ub_law_exact(law, "shared_atomics", UB_STRUCTURAL, g->op == LATENCY_SHARED_ATOMIC ? LATENCY_HOPS : 0);
 }
 
 /* ---- caches ------------------------------------------------------------------- */
@@ -184,21 +168,19 @@ static struct shares shares_of(const struct ub_gpu *gpu, const struct latency_ge
                            .dram = rest * out_of_l2};
 }
 
+static const double caches_tolerance = 0.01;
+
 static void add_caches(struct ub_law *law, const struct ub_gpu *gpu, const struct latency_geometry *g)
 {
     static const char other[] = "counted by hardware; on an H200 it was equal at every point";
     static const char both[] = "constants are copied by a kernel of the driver, which is counted as well";
     static const char bend[] = "the first walk finds some of what the stores before it left in L1";
     const double l1 = l1_share(gpu, g);
-    const uint64_t sectors = law->counters[1].predicted; /* global_load_sectors */
+    const double sectors = (double)law->counters[1].predicted; /* global_load_sectors */
     const bool constant = g->level == LATENCY_CONSTANT;
-    add_estimate(law, "l1_load_sectors", !constant, sectors, constant ? both : other);
-    if (constant)
-        add_estimate(law, "l1_load_hits", false, 0, both);
-    else if (l1 > 0.01 && l1 < 1)
-        add_estimate(law, "l1_load_hits", false, 0, bend);
-    else
-        add_estimate(law, "l1_load_hits", true, l1 == 1 ? sectors : 0, other);
+    ub_law_estimate(law, "l1_load_sectors", constant ? NAN : sectors, caches_tolerance, other, both);
+    const double hits = constant || (l1 > 0.01 && l1 < 1) ? NAN : l1 == 1 ? sectors : 0;
+    ub_law_estimate(law, "l1_load_hits", hits, caches_tolerance, other, constant ? both : bend);
 }
 
 static void add_counters(struct ub_law *law, const struct ub_gpu *gpu, const struct latency_geometry *g)
@@ -208,7 +190,7 @@ static void add_counters(struct ub_law *law, const struct ub_gpu *gpu, const str
     add_shared(law, g);
     law->counters[law->counter_count++] = (struct ub_law_counter){
         .key = "local_loads", .class_ = UB_SASS, .known = true, .predicted = local ? g->cycle + LATENCY_HOPS : 0};
-    add(law, "ffma", g->op == LATENCY_FMA ? 3 * LATENCY_STEPS * LATENCY_LANES : 0);
+    ub_law_exact(law, "ffma", UB_STRUCTURAL, g->op == LATENCY_FMA ? 3 * LATENCY_STEPS * LATENCY_LANES : 0);
     add_caches(law, gpu, g);
 }
 

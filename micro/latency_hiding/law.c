@@ -145,27 +145,6 @@ static void add_time(const struct ub_gpu *gpu, const struct ub_constants *consta
 
 /* ---- counters ---------------------------------------------------------------- */
 
-static struct ub_law_counter *add_counter(struct ub_law *law, const char *key, enum ub_counter_class class_)
-{
-    struct ub_law_counter *counter = &law->counters[law->counter_count++];
-    *counter = (struct ub_law_counter){.key = key, .class_ = class_, .known = true};
-    return counter;
-}
-
-static void add_exact(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted)
-{
-    add_counter(law, key, class_)->predicted = predicted;
-}
-
-static void add_estimate(struct ub_law *law, const char *key, double predicted, double tolerance, const char *reason)
-{
-    struct ub_law_counter *counter = add_counter(law, key, UB_ESTIMATE);
-    counter->known = isfinite(predicted);
-    counter->predicted = counter->known ? (uint64_t)llround(predicted) : 0;
-    counter->tolerance = tolerance;
-    counter->reason = reason;
-}
-
 /* What the profiler sees of warps and schedulers. */
 static void add_states(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct hiding_geometry *g,
                        double busy_ns, struct ub_law *law)
@@ -173,16 +152,15 @@ static void add_states(const struct ub_gpu *gpu, const struct ub_constants *cons
     const bool loads = g->work == HIDING_MEMORY;
     const double cycles = busy_ns * ub_constant_value(constants, "clock_mhz") * 1e-3;
     const double fmas = (double)hiding_fmas(g) / HIDING_LANES;
-    add_estimate(law, "warps_active", cycles * g->all_warps, cycles_tolerance,
-                 "cycles = predicted time x clock, which the profiler may change");
-    add_estimate(law, "sm_cycles_active", cycles * gpu->sms, cycles_tolerance,
-                 "cycles = predicted time x clock, which the profiler may change");
-    add_estimate(law, "warps_eligible", NAN, 0, "how many warps happen to be ready at a time is not in the law");
-    add_estimate(law, "issue_active", loads ? NAN : fmas, issue_tolerance,
-                 loads ? "what a step takes beside its loads is the compiler's choice"
-                       : "the multiply-adds, and a few instructions more a ticket");
-    add_estimate(law, "stall_long_scoreboard", NAN, 0, "which stall a warp is counted under is not in the law");
-    add_estimate(law, "stall_wait", NAN, 0, "which stall a warp is counted under is not in the law");
+    static const char by_time[] = "cycles = predicted time x clock, which the profiler may change";
+    ub_law_estimate(law, "warps_active", cycles * g->all_warps, cycles_tolerance, by_time, by_time);
+    ub_law_estimate(law, "sm_cycles_active", cycles * gpu->sms, cycles_tolerance, by_time, by_time);
+    ub_law_unknown(law, "warps_eligible", UB_ESTIMATE, "how many warps happen to be ready at a time is not in the law");
+    ub_law_estimate(law, "issue_active", loads ? NAN : fmas, issue_tolerance,
+                    "the multiply-adds, and a few instructions more a ticket",
+                    "what a step takes beside its loads is the compiler's choice");
+    ub_law_unknown(law, "stall_long_scoreboard", UB_ESTIMATE, "which stall a warp is counted under is not in the law");
+    ub_law_unknown(law, "stall_wait", UB_ESTIMATE, "which stall a warp is counted under is not in the law");
 }
 
 /* More than two L2 caches, as the usual lengths are on every card of the table: as good as
@@ -205,17 +183,17 @@ static void add_counters(const struct ub_gpu *gpu, const struct hiding_geometry 
     struct ub_traffic traffic;
     hiding_traffic(g, &traffic);
     const bool loads = g->work == HIDING_MEMORY;
-    add_exact(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
-    add_exact(law, "ffma", UB_STRUCTURAL, hiding_fmas(g));
-    add_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
-    add_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
+    ub_law_exact(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
+    ub_law_exact(law, "ffma", UB_STRUCTURAL, hiding_fmas(g));
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
     /* a warp asks for each of its tickets, and for one that is not there any more */
-    add_exact(law, "global_atomics", UB_STRUCTURAL, loads ? 0 : (uint64_t)g->tickets + g->all_warps);
-    add_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
-    add_exact(law, "local_stores", UB_SASS, 0);
+    ub_law_exact(law, "global_atomics", UB_STRUCTURAL, loads ? 0 : (uint64_t)g->tickets + g->all_warps);
+    ub_law_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
+    ub_law_exact(law, "local_stores", UB_SASS, 0);
     const char *unknown = no_dram_bytes(gpu, g);
-    add_estimate(law, "dram_read_bytes", unknown ? NAN : (double)hiding_bytes(g), bytes_tolerance,
-                 unknown ? unknown : "L2 still has a little of the launch before");
+    ub_law_estimate(law, "dram_read_bytes", unknown ? NAN : (double)hiding_bytes(g), bytes_tolerance,
+                    "L2 still has a little of the launch before", unknown);
 }
 
 static bool is_tested(const struct ub_gpu *gpu, const struct ub_point *point, const struct hiding_geometry *g)

@@ -85,26 +85,12 @@ double occupancy_peak(const struct ub_gpu *gpu, const struct ub_constants *const
 
 /* ---- counters ---------------------------------------------------------------- */
 
-static void add_counter(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = class_, .known = true, .predicted = predicted};
-}
-
 /* Cycles follow from a time; under the profiler the clock may be another one, which
  * changes the cycles that DRAM takes. Their ratio, the achieved occupancy, does not care. */
 static void add_cycles(struct ub_law *law, const char *key, double predicted)
 {
-    struct ub_law_counter *counter = &law->counters[law->counter_count++];
-    *counter = (struct ub_law_counter){.key = key,
-                                       .class_ = UB_ESTIMATE,
-                                       .known = isfinite(predicted),
-                                       .tolerance = cycles_tolerance,
-                                       .reason = "cycles = predicted time x clock"};
-    if (counter->known)
-        counter->predicted = (uint64_t)llround(predicted);
-    else
-        counter->reason = "no time is predicted, hence no cycles";
+    ub_law_estimate(law, key, predicted, cycles_tolerance, "cycles = predicted time x clock",
+                    "no time is predicted, hence no cycles");
 }
 
 static void add_counters(const struct ub_gpu *gpu, const struct ub_constants *constants,
@@ -113,15 +99,15 @@ static void add_counters(const struct ub_gpu *gpu, const struct ub_constants *co
     struct ub_traffic traffic;
     occupancy_traffic(g, &traffic);
     const double cycles = busy_ns * ub_constant_value(constants, "clock_mhz") * 1e-3;
-    add_counter(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
-    add_counter(law, "warps_launched", UB_STRUCTURAL, g->warps);
-    add_counter(law, "ffma", UB_STRUCTURAL, occupancy_fmas(g));
-    add_counter(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
-    add_counter(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
+    ub_law_exact(law, "blocks_launched", UB_STRUCTURAL, g->blocks);
+    ub_law_exact(law, "warps_launched", UB_STRUCTURAL, g->warps);
+    ub_law_exact(law, "ffma", UB_STRUCTURAL, occupancy_fmas(g));
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
     /* a warp asks for each of its tickets, and for one that is not there any more */
-    add_counter(law, "global_atomics", UB_STRUCTURAL, (uint64_t)g->tickets + g->warps);
-    add_counter(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
-    add_counter(law, "local_stores", UB_SASS, 0);
+    ub_law_exact(law, "global_atomics", UB_STRUCTURAL, (uint64_t)g->tickets + g->warps);
+    ub_law_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
+    ub_law_exact(law, "local_stores", UB_SASS, 0);
     add_cycles(law, "warps_active", cycles * g->warps);
     add_cycles(law, "sm_cycles_active", cycles * gpu->sms);
 }

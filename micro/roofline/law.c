@@ -101,12 +101,6 @@ static bool in_dram(const struct ub_gpu *gpu, const struct roofline_geometry *g)
     return g->size_bytes > IN_DRAM_L2_CACHES * gpu->l2_bytes;
 }
 
-static void add_exact(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = class_, .known = true, .predicted = predicted};
-}
-
 static uint64_t fmas_of(const struct roofline_geometry *g, uint32_t type)
 {
     return type == g->type ? roofline_elements(g) * g->fmas : 0;
@@ -135,13 +129,13 @@ static void add_counters(const struct ub_gpu *gpu, const struct roofline_geometr
     struct ub_traffic traffic;
     roofline_traffic(g, &traffic);
     for (uint32_t type = 0; type < ROOFLINE_HALF2; type++)
-        add_exact(law, keys[type], UB_STRUCTURAL, fmas_of(g, type));
+        ub_law_exact(law, keys[type], UB_STRUCTURAL, fmas_of(g, type));
     add_hfma2(law, gpu, g);
-    add_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
-    add_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
-    add_exact(law, "global_load_bytes", UB_STRUCTURAL, traffic.bytes);
-    add_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
-    add_exact(law, "local_stores", UB_SASS, 0);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, traffic.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, traffic.sectors);
+    ub_law_exact(law, "global_load_bytes", UB_STRUCTURAL, traffic.bytes);
+    ub_law_exact(law, "local_loads", UB_SASS, 0); /* nothing is spilled */
+    ub_law_exact(law, "local_stores", UB_SASS, 0);
     law->counters[law->counter_count++] =
         (struct ub_law_counter){.key = "dram_read_bytes",
                                 .class_ = UB_ESTIMATE,

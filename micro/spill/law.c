@@ -128,16 +128,6 @@ static void add_exact(struct ub_law *law, const char *key, enum ub_counter_class
         (struct ub_law_counter){.key = key, .class_ = class_, .known = true, .predicted = predicted};
 }
 
-static void add_estimate(struct ub_law *law, const char *key, double predicted, double tolerance, const char *reason)
-{
-    law->counters[law->counter_count++] = (struct ub_law_counter){.key = key,
-                                                                  .class_ = UB_ESTIMATE,
-                                                                  .known = true,
-                                                                  .predicted = (uint64_t)llround(predicted),
-                                                                  .tolerance = tolerance,
-                                                                  .reason = reason};
-}
-
 static void add_unknown(struct ub_law *law)
 {
     static const char *const sass[] = {"local_loads", "local_stores", "local_load_sectors", "local_store_sectors"};
@@ -164,10 +154,10 @@ static void add_local(struct ub_law *law, const struct ub_gpu *gpu, const struct
     add_exact(law, "local_stores", class_, stores);
     add_exact(law, "local_load_sectors", class_, load_sectors);
     add_exact(law, "local_store_sectors", class_, store_sectors);
-    add_estimate(law, "l1_local_load_hits", (double)load_sectors * spill_l1_hits(gpu, g, code), hits_tolerance,
-                 "which lines L1 keeps is its own decision");
-    add_estimate(law, "l2_write_sectors", (double)(store_sectors + OUT_SECTORS * warps), 0.02,
-                 "L1 writes through: all that is stored goes to L2");
+    ub_law_estimate(law, "l1_local_load_hits", (double)load_sectors * spill_l1_hits(gpu, g, code), hits_tolerance,
+                    "which lines L1 keeps is its own decision", NULL);
+    ub_law_estimate(law, "l2_write_sectors", (double)(store_sectors + OUT_SECTORS * warps), 0.02,
+                    "L1 writes through: all that is stored goes to L2", NULL);
 }
 
 /* ---- time -------------------------------------------------------------------- */

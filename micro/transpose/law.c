@@ -250,25 +250,19 @@ void transpose_count(const struct transpose_geometry *geometry, struct transpose
         count_tiles(geometry, out);
 }
 
-static void add_counter(struct ub_law *law, const char *key, uint64_t predicted)
-{
-    law->counters[law->counter_count++] =
-        (struct ub_law_counter){.key = key, .class_ = UB_STRUCTURAL, .known = true, .predicted = predicted};
-}
-
 static void add_structural(struct ub_law *law, const struct transpose_counts *counts)
 {
-    add_counter(law, "global_load_requests", counts->loads.requests);
-    add_counter(law, "global_load_sectors", counts->loads.sectors);
-    add_counter(law, "global_load_bytes", counts->loads.bytes);
-    add_counter(law, "global_store_requests", counts->stores.requests);
-    add_counter(law, "global_store_sectors", counts->stores.sectors);
-    add_counter(law, "global_store_bytes", counts->stores.bytes);
-    add_counter(law, "global_lines", counts->loads.lines + counts->stores.lines);
-    add_counter(law, "shared_load_requests", counts->shared_loads.requests);
-    add_counter(law, "shared_load_wavefronts", counts->shared_loads.wavefronts);
-    add_counter(law, "shared_store_requests", counts->shared_stores.requests);
-    add_counter(law, "shared_store_wavefronts", counts->shared_stores.wavefronts);
+    ub_law_exact(law, "global_load_requests", UB_STRUCTURAL, counts->loads.requests);
+    ub_law_exact(law, "global_load_sectors", UB_STRUCTURAL, counts->loads.sectors);
+    ub_law_exact(law, "global_load_bytes", UB_STRUCTURAL, counts->loads.bytes);
+    ub_law_exact(law, "global_store_requests", UB_STRUCTURAL, counts->stores.requests);
+    ub_law_exact(law, "global_store_sectors", UB_STRUCTURAL, counts->stores.sectors);
+    ub_law_exact(law, "global_store_bytes", UB_STRUCTURAL, counts->stores.bytes);
+    ub_law_exact(law, "global_lines", UB_STRUCTURAL, counts->loads.lines + counts->stores.lines);
+    ub_law_exact(law, "shared_load_requests", UB_STRUCTURAL, counts->shared_loads.requests);
+    ub_law_exact(law, "shared_load_wavefronts", UB_STRUCTURAL, counts->shared_loads.wavefronts);
+    ub_law_exact(law, "shared_store_requests", UB_STRUCTURAL, counts->shared_stores.requests);
+    ub_law_exact(law, "shared_store_wavefronts", UB_STRUCTURAL, counts->shared_stores.wavefronts);
 }
 
 /* ---- DRAM ------------------------------------------------------------------------------ */
