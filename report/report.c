@@ -72,6 +72,12 @@ static void tell_laws(const struct ub_draft *draft, char *text, size_t size)
     }
     const bool one = all == 1 || counts[UB_LAW_HOLDS] == 1;
     int used = snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], all, laws, one ? "holds" : "hold");
+    if (counts[UB_LAW_CONTRADICTS])
+        used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_CONTRADICTS],
+                         ending(counts[UB_LAW_CONTRADICTS], "contradicts itself", "contradict themselves"));
+    if (counts[UB_LAW_NOT_CHECKED])
+        used += snprintf(text + used, size - (size_t)used, ", %zu %s not checked", counts[UB_LAW_NOT_CHECKED],
+                         ending(counts[UB_LAW_NOT_CHECKED], "is", "are"));
     if (counts[UB_LAW_DEVIATES])
         used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_DEVIATES],
                          ending(counts[UB_LAW_DEVIATES], "deviates", "deviate"));

@@ -109,6 +109,41 @@ cmp -s third.html again.html || fault "a page of a page with published figures d
 expect 0 "" report "$published"/a100.json -o only.html -q
 page only.html "(published): " "none tested"
 
+# No verdict that the check does not find again: what a record says of itself is not enough.
+"$python" - <<'END'
+import json
+def change(name, edit):
+    record = json.load(open("run.json"))
+    for point in record["ubench"]["points"]:
+        edit(point)
+    json.dump(record, open(name, "w"))
+def zero(p):
+    if p["time_ns"]:
+        p["time_ns"].update({k: 0 for k, v in p["time_ns"].items() if k in ("median", "ci_lo", "ci_hi", "min", "p05", "p95")})
+        p["time_ns"]["samples"] = [0.0] * len(p["time_ns"]["samples"])
+def stale(p):
+    if p["time_ns"]:
+        for k in ("median", "ci_lo", "ci_hi", "min", "p05", "p95", "mad"):
+            p["time_ns"][k] *= 1.5
+        p["time_ns"]["samples"] = [1.5 * s for s in p["time_ns"]["samples"]]
+change("zero.json", zero)
+change("stale.json", stale)
+change("untimed.json", lambda p: p.update(time_ns=None))
+change("unknown.json", lambda p: p.update(rule="nill"))
+unknown = open("unknown.json").read() # constants that its points measured go with them
+open("unknown.json", "w").write(unknown.replace("measured in this run: null", "measured in this run: nill"))
+END
+for record in zero stale untimed; do
+    expect 1 "problem" check $record.json
+    expect 0 "" report $record.json -o $record.html -q
+    page $record.html "NVIDIA H200: 0 of 1 law holds, 1 contradicts itself" "contradicts itself null"
+    grep -q "holds</strong>" $record.html && fault "$record.html: a green verdict"
+done
+expect 0 "" report unknown.json -o unknown.html -q
+page unknown.html "NVIDIA H200: 0 of 1 law holds, 1 is not checked" "not checked nill" "this build has no rule"
+grep -q "holds</strong>" unknown.html && fault "unknown.html: a green verdict"
+grep -q "contradicts itself\|not checked" run.html && fault "run.html: a sound record is suspected"
+
 # Without gnuplot every table is there, and the page says what is missing.
 UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
 page plain.html "Charts are missing." "apt install gnuplot-nox" "Table of 11 points" --charts 0
