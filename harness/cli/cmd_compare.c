@@ -96,6 +96,33 @@ static bool draw(const struct ub_options *options, const struct ub_comparison *c
 
 /* ---- --fail-on ------------------------------------------------------------------- */
 
+/* Why no point of a run could be tested; NULL: some could. Fewer samples than an interval needs
+ * test nothing either. */
+static const char *why_untested(const struct ub_comparison *comparison, size_t run)
+{
+    bool few = false;
+    for (size_t i = 0; i < comparison->point_count; i++) {
+        const struct ub_contrast *contrast = &comparison->points[i].contrasts[run];
+        if (contrast->change != UB_CHANGE_UNTESTED && contrast->because != UB_BECAUSE_FEW)
+            return NULL;
+        few = few || contrast->because == UB_BECAUSE_FEW;
+    }
+    return few ? ub_change_reason_texts[UB_BECAUSE_FEW] : "";
+}
+
+/* A run of which nothing can be told must not pass for one that is no slower. */
+static bool check_tested(const char *fail_on, const struct ub_comparison *comparison, struct ub_error *err)
+{
+    for (size_t run = 1; run < comparison->run_count; run++) {
+        const char *why = why_untested(comparison, run);
+        const bool counted = why && *why && strcmp(fail_on, "unsure") == 0; /* they are unsure */
+        if (why && !counted)
+            return ub_fail(err, UB_BAD_DATA, "--fail-on %s: no point could be tested in %.200s%s%s", fail_on,
+                           comparison->runs[run].name, *why ? ": " : "", why);
+    }
+    return true;
+}
+
 static bool check_fail_on(const struct ub_options *options, const struct ub_comparison *comparison,
                           struct ub_error *err)
 {
@@ -111,7 +138,7 @@ static bool check_fail_on(const struct ub_options *options, const struct ub_comp
                        options->fail_on);
     if (comparison->run_count < 2)
         return ub_fail(err, UB_USAGE, "--fail-on %s needs two measured runs", options->fail_on);
-    return comparison->tested || ub_fail(err, UB_BAD_DATA, "--fail-on %s: no point could be tested", options->fail_on);
+    return check_tested(options->fail_on, comparison, err);
 }
 
 /* What the clock alone made slower is no change of the code. */

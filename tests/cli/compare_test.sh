@@ -155,7 +155,7 @@ expect 0 "failed: a wrong sum" "$data/a.json" lost.json
 change "$data/a.json" untimed.json 'for p in u["points"]: p["time_ns"] = None'
 expect 0 "no time" "$data/a.json" untimed.json
 expect 0 "58 not tested" "$data/a.json" untimed.json
-expect 65 "no point could be tested" "$data/a.json" untimed.json --fail-on slower
+expect 65 "no point could be tested in untimed.json" "$data/a.json" untimed.json --fail-on slower
 change "$data/a.json" zero.json 'for p in u["points"]:
     if p["time_ns"]: p["time_ns"].update(median=0, ci_lo=0, ci_hi=0, samples=[0.0] * len(p["time_ns"]["samples"]))'
 expect 0 "a time of zero" "$data/a.json" zero.json
@@ -166,6 +166,9 @@ change "$data/a.json" single.json 'for p in u["points"]:
     if t: t.update(n=1, samples=t["samples"][:1], clock_mhz=None, flags=[], ci_lo=None, ci_hi=None)'
 expect 0 "58 unsure" single.json single.json
 expect 0 "fewer than 6 samples have no interval" single.json single.json
+expect 65 "no point could be tested in single.json: fewer than 6 samples" "$data/a.json" single.json --fail-on slower
+expect 65 "no point could be tested in single.json" "$data/a.json" "$data/b.json" single.json --fail-on slower
+expect 1 "58 unsure" "$data/a.json" single.json --fail-on unsure
 change "$data/a.json" brief.json 'for p in u["points"]:
     t = p["time_ns"]
     if t: t.update(samples=None, clock_mhz=None, flags=None)'
