@@ -59,7 +59,10 @@ static bool check_options(const struct ub_options *options, double *margin, stru
                        options->operand_count);
     if (format != UB_FORMAT_HUMAN && format != UB_FORMAT_JSON && format != UB_FORMAT_MARKDOWN)
         return ub_fail(err, UB_USAGE, "compare writes human, json or md, not %s", ub_format_table[format].name);
-    return read_margin(options->margin, margin, err) && ub_output_check(options->output, options->force, err) &&
+    return read_margin(options->margin, margin, err) &&
+           ub_output_check_inputs(options->output, options->operand_count, options->operands, err) &&
+           ub_output_check_inputs(options->plot, options->operand_count, options->operands, err) &&
+           ub_output_check(options->output, options->force, err) &&
            (!options->plot || ub_plot_check(&plot, options->plot, err));
 }
 

@@ -69,7 +69,8 @@ static bool draw(const struct ub_options *options, const struct ub_runs *runs, s
                                          .keep_script = options->keep_script,
                                          .force = options->force,
                                          .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-    if (!output || !ub_plot_check(&plot, output, err))
+    if (!output || !ub_output_check_inputs(output, options->operand_count, options->operands, err) ||
+        !ub_plot_check(&plot, output, err))
         return false;
     if (options->dry_run)
         return rehearse(runs, &plot, output, err);

@@ -106,7 +106,8 @@ enum ub_status ub_cmd_report(struct ub_options *options, struct ub_error *err)
     char name[PATH_BYTES];
     struct ub_records records = {0};
     const char *output = choose_output(options, name, sizeof name);
-    bool ok = ub_output_check(output, options->force, err) && read_records(options, &records, err);
+    bool ok = ub_output_check_inputs(output, options->operand_count, options->operands, err) &&
+              ub_output_check(output, options->force, err) && read_records(options, &records, err);
     if (ok && options->dry_run)
         printf("would write a report of %zu record%s to %s\n", records.count, records.count == 1 ? "" : "s", output);
     else if (ok)

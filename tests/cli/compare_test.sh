@@ -79,6 +79,11 @@ grep -q '^<details><summary>What is the same</summary>$' said.md || fail "said.m
 expect 74 "said.md exists; --force overwrites it" "$data/a.json" "$data/slow.json" -o said.md
 expect 0 "" "$data/a.json" "$data/slow.json" -o said.json
 python3 -m json.tool said.json >/dev/null || fail "said.json is no JSON"
+cp "$data/a.json" mine.json
+ln -s mine.json mine.svg
+expect 2 "mine.json is read as mine.json" mine.json "$data/b.json" -o mine.json --force
+expect 2 "mine.svg is read as mine.json" "$data/b.json" mine.json --plot mine.svg --force
+cmp -s mine.json "$data/a.json" || fail "a record was overwritten"
 expect 74 "nowhere" "$data/a.json" "$data/b.json" -o nowhere/x.md
 expect 2 "compare writes human, json or md, not csv" "$data/a.json" "$data/b.json" -f csv
 expect 2 "compare writes human, json or md, not csv" "$data/a.json" "$data/b.json" -o x.csv

@@ -59,6 +59,18 @@ expect 74 "No space left" report run.json -o /dev/full
 expect 2 "report takes no --suite" report run.json --suite quick
 [ "$(ls -- *.tmp* x.html 2>/dev/null)" = "" ] || fault "left behind: $(ls)"
 
+# What is written is none of what is read, whatever its name.
+ln -s run.json alias.json
+ln run.json other.html
+cp run.json kept.json
+expect 2 "run.json is read as run.json: give what is written another name" report run.json -o run.json --force
+expect 2 "run.json is read as alias.json" report a100.json alias.json -o run.json --force
+expect 2 "other.html is read as run.json" report run.json -o other.html --force
+expect 2 "run.html is read as run.html#1" report 'run.html#1' -o run.html --force
+expect 2 "alias.json is read as run.json" plot run.json --term svg -o alias.json --force
+cmp -s run.json kept.json || fault "a record was overwritten by what was made of it"
+rm other.html
+
 # A page is a record again.
 expect 0 "16 points, measured; 64 exact counters tested, 0 broken" check run.html
 expect 0 "" report run.html -o again.html -q
