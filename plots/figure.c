@@ -129,6 +129,8 @@ static bool make_dots(struct work *work, struct ub_error *err)
         }
         struct ub_dot *dot = &series->dots[series->dot_count++];
         *dot = (struct ub_dot){.x = x, .y = y, .panel = panel_of_point(work, selected->record)};
+        dot->untested = figure->source == UB_MEASURED && work->quantity.kind != UB_QUANTITY_COUNTER &&
+                        selected->record->time_verdict == UB_TIME_NOT_TESTED;
         ub_quantity_interval(&work->quantity, work->selection.micro, &work->gpu, &work->record->constants,
                              &selected->values, selected->record, &dot->lo, &dot->hi);
         if (figure->source == UB_MEASURED && isfinite(dot->lo) && isfinite(dot->hi))

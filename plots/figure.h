@@ -13,9 +13,11 @@
 enum { UB_FIGURE_EVALUATIONS = 1024, UB_FIGURE_NOTES = 6 };
 
 /* A point that has a value. lo and hi are its 95 % interval, NaN where there is none;
- * panel is the value of the lower panel, NaN where there is none. */
+ * panel is the value of the lower panel, NaN where there is none. untested: measured, but no
+ * tolerance is stated for its time, on which y rests. */
 struct ub_dot {
     double x, y, lo, hi, panel;
+    bool untested;
 };
 
 /* The law at one x; each value is NaN where the law says nothing. */

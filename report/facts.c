@@ -41,6 +41,7 @@ static void count_counters(const struct ub_record *record, const struct ub_recor
 {
     for (size_t i = 0; i < point->counter_count; i++) {
         const struct ub_record_counter *counter = &point->counters[i];
+        facts->estimates += ub_estimate_deviates(counter);
         if (!counter->has_measured || !counter->has_predicted || !ub_counter_is_exact(counter, record->run.jit == 1))
             continue;
         facts->exact++;
@@ -227,6 +228,9 @@ void ub_rule_facts_text(const struct ub_record *record, const struct ub_rule_fac
     if (record->source == UB_MEASURED) {
         tell_counters(facts, text, size);
         tell_time(record, facts, text, size);
+        if (facts->estimates > 0)
+            append(text, size, " %zu estimated counter%s outside %s tolerance.", facts->estimates,
+                   facts->estimates == 1 ? " lies" : "s lie", facts->estimates == 1 ? "its" : "their");
     }
     tell_lost(facts, text, size);
 }

@@ -27,6 +27,7 @@ struct ub_rule_facts {
     const struct ub_micro *micro; /* NULL: a rule that this build does not know */
     size_t points, status[4];
     size_t exact, equal;                    /* exact counters that were compared with the law, and that are equal */
+    size_t estimates;                       /* of estimated counters, those outside their tolerance */
     size_t time[3];                         /* points by enum ub_time_verdict */
     double least_tolerance, most_tolerance; /* of the times that were tested; NaN: none */
     const struct ub_record_point *worst;    /* of those, the one that is farthest off; or NULL */

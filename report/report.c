@@ -178,7 +178,11 @@ static bool write_records(FILE *out, const struct ub_records *records, struct ub
     fputs("<section class=\"card\" aria-labelledby=\"data\">\n<h2 id=\"data\">Data</h2>\n"
           "<p>This page carries its records, all but the single samples: <code>ubench check</code>, "
           "<code>show</code>, <code>plot</code>, <code>compare</code> and <code>report</code> read it as they read a "
-          "record (<code>PAGE.html#2</code> is the second one).</p>\n</section>\n</main>\n",
+          "record (<code>PAGE.html#2</code> is the second one).</p>\n"
+          "<p><code>ubench check PAGE.html</code> proves the records that are embedded here: counters, predictions, "
+          "medians (against their rates and residuals) and verdicts. It proves neither the text that is seen above nor "
+          "the statistics of spread, whose samples are left out here: for those check the records themselves.</p>\n"
+          "</section>\n</main>\n",
           out);
     for (size_t i = 0; i < records->count; i++)
         if (!ub_page_record_write(out, &records->items[i], i + 1, err))

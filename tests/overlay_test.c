@@ -240,6 +240,30 @@ static void figures_speak(void **state)
     free_runs(runs, 2);
 }
 
+/* What the law does not test is no part of how far the points lie from it. */
+static void untested_times_are_left_out(void **state)
+{
+    (void)state;
+    static struct ub_figure figure;
+    struct ub_dot dots[] = {{.x = 1, .y = 101, .panel = NAN}, {.x = 2, .y = 412, .panel = NAN}};
+    struct ub_law_spot law[] = {{1, 100, NAN, NAN}, {2, 100, NAN, NAN}};
+    char text[UB_DESCRIPTION_BYTES];
+    figure = (struct ub_figure){.source = UB_MEASURED, .y_label = "useful bandwidth  [GB/s]", .series_count = 1};
+    figure.series[0] = (struct ub_series){.dot_count = 2, .dots = dots, .law_count = 2, .law = law};
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 312 % of the law (useful bandwidth).");
+    dots[1].untested = true;
+    snprintf(figure.y_label, sizeof figure.y_label, "time  [ns]");
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 1 % of the law; left out: 1 point whose time is not tested.");
+    dots[0].untested = true;
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "Shown: 2 points whose time is not tested.");
+    dots[0] = dots[1] = (struct ub_dot){.x = 1, .y = 100.00001, .panel = NAN};
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 0.01 % of the law.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_overlaid),
         cmocka_unit_test(names_are_harmless),
         cmocka_unit_test(figures_speak),
+        cmocka_unit_test(untested_times_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
