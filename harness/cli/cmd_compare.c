@@ -11,6 +11,7 @@
 #include "harness/cli/option_table.h"
 #include "harness/cli/options.h"
 #include "harness/engine/compare.h"
+#include "harness/engine/law.h"
 #include "harness/io/compare.h"
 #include "plots/compare.h"
 
@@ -201,6 +202,25 @@ static enum ub_status compare(const struct ub_options *options, const struct ub_
     return status;
 }
 
+static void pass_over(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+}
+
+/* A comparison of records that contradict themselves is one all the same, but not unsaid. */
+static void warn_of_check(const struct ub_options *options, const struct ub_operands *operands)
+{
+    for (size_t i = 0; i < operands->count && !options->quiet; i++) {
+        struct ub_check_counts counts;
+        const bool model = strncmp(options->operands[i], "model:", 6) == 0;
+        const size_t problems = model ? 0 : ub_check_record(&operands->records[i], &counts, pass_over, NULL);
+        if (problems > 0)
+            fprintf(stderr, "ubench: %s does not pass ubench check: %zu problem%s\n", options->operands[i], problems,
+                    problems == 1 ? "" : "s");
+    }
+}
+
 enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err)
 {
     double margin = default_margin;
@@ -208,6 +228,7 @@ enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err)
     if (!check_options(options, &margin, err) ||
         !ub_operands_load(options->operand_count, options->operands, options->rule, &operands, err))
         return err->status;
+    warn_of_check(options, &operands);
     const enum ub_status status = compare(options, &operands, margin, err);
     ub_operands_free(&operands);
     return status;

@@ -184,6 +184,15 @@ change "$data/a.json" clock.json 'for p in u["points"]:
         t.update(median=t["median"] * 1.1, ci_lo=t["ci_lo"] * 1.1, ci_hi=t["ci_hi"] * 1.1,
                  samples=[s * 1.1 for s in t["samples"]], clock_mhz=[c / 1.1 for c in t["clock_mhz"]])'
 expect 0 "by the clock alone: as many cycles as before" "$data/a.json" clock.json --fail-on slower
+h200=$UBENCH_SOURCE/reports/h200/null.json
+change "$h200" off.json 'for p in u["points"]:
+    if p["time_ns"]: p["time_ns"]["median"] *= 1.5'
+expect 0 "off.json does not pass ubench check: " "$h200" off.json
+grep -q "null.json does not pass" err && fail "a sound record is suspected"
+expect 0 "" "$h200" off.json -q
+[ -s err ] && fail "-q is not quiet: $(cat err)"
+expect 0 "" "$h200" model:a100
+[ -s err ] && fail "a sound record and a model: $(cat err)"
 change "$data/a.json" half.json 'u["run"]["complete"] = False'
 expect 0 "INCOMPLETE" "$data/a.json" half.json
 
