@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/engine/axis.h"
+#include "plots/caption.h"
 #include "plots/scale.h"
 
 enum { SPEC_BYTES = 256, NAME_CELLS = 30, OPTION_LIMIT = 2 * UB_MAX_AXES };
@@ -206,22 +207,46 @@ static void unit_of_label(const char *label, char *unit, size_t size)
     ub_text_set(unit, size, "%s%.*s", close ? " in " : "", close ? (int)(close - open - 1) : 0, close ? open + 1 : "");
 }
 
-/* "ceilings in GB/s: NVIDIA H200 4618, NVIDIA A100 (predicted) 1774" */
+/* "ceilings in GB/s: NVIDIA H200 DRAM load ceiling 4618, NVIDIA A100 (predicted) DRAM load ceiling
+ * 1774": each with its run and its own name. One that stands there already is named as the same. */
 static void take_ceilings(struct ub_figure *out, const struct ub_figure *from, const char *name)
 {
+    char *label = out->ceiling_label;
+    const size_t size = sizeof out->ceiling_label;
+    bool same = false;
     for (size_t i = 0; i < from->ceiling_count; i++) {
         const size_t before = out->ceiling_count;
         char number[48], unit[48];
         if (before < UB_CHART_SERIES)
             ub_figure_add_ceiling(out, from->ceilings[i]);
-        if (out->ceiling_count == before)
+        if (out->ceiling_count == before) {
+            same = true;
             continue;
+        }
         unit_of_label(out->y_label, unit, sizeof unit);
         ub_number_text(round(from->ceilings[i]), number, sizeof number);
-        if (*out->ceiling_label == 0)
-            ub_text_set(out->ceiling_label, sizeof out->ceiling_label, "ceilings%s: ", unit);
-        ub_text_append(out->ceiling_label, sizeof out->ceiling_label, "%s%s %s", before ? ", " : "", name, number);
+        if (*label == 0)
+            ub_text_set(label, size, "ceilings%s: ", unit);
+        ub_text_append(label, size, "%s%s %s %s", before ? ", " : "", name, from->ceiling_names[i], number);
     }
+    if (same)
+        ub_text_append(label, size, ", %s the same", name);
+}
+
+/* Series that the first run shows and this one has no point of. */
+static void note_missing_series(struct ub_figure *out, const struct ub_figure *first, const struct ub_figure *from,
+                                const char *name)
+{
+    char missing[200] = "";
+    for (size_t s = 0; s < first->series_count; s++) {
+        bool found = false;
+        for (size_t i = 0; i < from->series_count; i++)
+            found = found || strcmp(from->series[i].label, first->series[s].label) == 0;
+        if (!found && *first->series[s].label)
+            ub_text_append(missing, sizeof missing, "%s%s", *missing ? "; " : "", first->series[s].label);
+    }
+    if (*missing && out->note_count < UB_FIGURE_NOTES)
+        ub_text_set(out->notes[out->note_count++], sizeof out->notes[0], "%s has no points of: %s", name, missing);
 }
 
 static bool join(struct ub_figure *out, struct ub_figure *from, const struct ub_runs *runs, size_t run)
@@ -267,7 +292,10 @@ static void name_conditions(struct ub_figure *out, const struct ub_figure *first
         ub_text_append(out->conditions, sizeof out->conditions, "%s%s", run ? ", " : "", name);
     }
     out->subject_bytes = strlen(out->conditions);
-    ub_text_append(out->conditions, sizeof out->conditions, "%s", first->conditions + first->subject_bytes);
+    ub_text_append(out->conditions, sizeof out->conditions, "%.*s", (int)(first->settings_bytes - first->subject_bytes),
+                   first->conditions + first->subject_bytes);
+    out->settings_bytes = strlen(out->conditions);
+    ub_caption_samples(out);
 }
 
 /* All along y in the unit of the figure with the largest values. */
@@ -285,11 +313,26 @@ static void use_one_scale(struct ub_figure *figures, size_t count)
     }
 }
 
+static void join_samples(struct ub_figure *out, const struct ub_figure *from)
+{
+    if (from->fewest_samples > 0 && (out->fewest_samples == 0 || from->fewest_samples < out->fewest_samples))
+        out->fewest_samples = from->fewest_samples;
+    if (from->most_samples > out->most_samples)
+        out->most_samples = from->most_samples;
+}
+
 static bool combine(const struct ub_runs *runs, struct ub_figure *figures, struct ub_figure *out, struct ub_error *err)
 {
     use_one_scale(figures, runs->count);
     begin_with(out, &figures[0]);
+    for (size_t run = 1; run < runs->count; run++)
+        join_samples(out, &figures[run]);
     name_conditions(out, &figures[0], runs);
+    for (size_t run = 1; run < runs->count; run++) {
+        char name[96];
+        name_run(runs, run, name, sizeof name);
+        note_missing_series(out, &figures[0], &figures[run], name);
+    }
     bool ok = true;
     for (size_t run = 0; run < runs->count && ok; run++)
         ok = join(out, &figures[run], runs, run);

@@ -264,6 +264,43 @@ static void untested_times_are_left_out(void **state)
     assert_string_equal(text, "The points lie within 0.01 % of the law.");
 }
 
+/* What is said of all runs is true of each. */
+static void what_differs_is_said(void **state)
+{
+    (void)state;
+    struct ub_record runs[2];
+    struct ub_figure figure;
+    struct ub_error err;
+    make_run(&runs[0], "A", UB_MEASURED, 8);
+    make_run(&runs[1], "B", UB_MEASURED, 8);
+    for (size_t i = 0; i < 8; i++) {
+        runs[0].points[i].time.n = 1;
+        runs[1].points[i].time.n = 30;
+    }
+    if (!overlay(runs, 2, &plain, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(figure.conditions, "median of 1 to 30 samples"));
+    ub_figure_free(&figure);
+
+    for (size_t i = 4; i < 8; i++)
+        for (size_t r = 0; r < 2; r++) {
+            runs[r].points[i].axes[0].number -= 4;
+            ub_set_string(&runs[r].points[i].axes[2].word, r ? "load" : "store");
+        }
+    if (!overlay(runs, 2, &(struct ub_plot_options){.x = "stride", .series = "op"}, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(figure.series_count, 3);
+    bool told = false;
+    for (size_t i = 0; i < figure.note_count; i++)
+        told = told || strcmp(figure.notes[i], "B has no points of: store") == 0;
+    assert_true(told);
+    ub_figure_free(&figure);
+    assert_false(overlay(runs, 2, &(struct ub_plot_options){.x = "op", .series = "op"}, &figure, &err));
+    assert_int_equal(err.status, UB_USAGE);
+    assert_non_null(strstr(err.text, "--series op is --x"));
+    free_runs(runs, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +313,7 @@ int main(void)
         cmocka_unit_test(names_are_harmless),
         cmocka_unit_test(figures_speak),
         cmocka_unit_test(untested_times_are_left_out),
+        cmocka_unit_test(what_differs_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
