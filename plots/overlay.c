@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/engine/axis.h"
+#include "harness/engine/law.h"
 #include "plots/caption.h"
 #include "plots/scale.h"
 
@@ -249,6 +250,70 @@ static void note_missing_series(struct ub_figure *out, const struct ub_figure *f
         ub_text_set(out->notes[out->note_count++], sizeof out->notes[0], "%s has no points of: %s", name, missing);
 }
 
+/* ---- what the first run lacks ----------------------------------------------------- */
+
+enum { MOST_VALUES = 64, NAMED_VALUES = 4 };
+
+/* The distinct values of an axis among a record's points of the rule. */
+static size_t values_of(const struct ub_record *record, const struct ub_micro *micro, size_t axis,
+                        int64_t values[MOST_VALUES])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->point_count && count < MOST_VALUES; i++) {
+        struct ub_point point;
+        size_t k = 0;
+        if (!ub_same_text(record->points[i].rule, micro->name) ||
+            !ub_point_from_record(micro, &record->points[i], &point, NULL))
+            continue;
+        while (k < count && values[k] != point.values[axis])
+            k++;
+        values[count] = point.values[axis];
+        count += k == count;
+    }
+    return count;
+}
+
+static bool is_filtered(const struct ub_plot_options *options, const char *axis)
+{
+    for (size_t i = 0; i < options->axis_count; i++)
+        if (strcmp(options->axes[i].name, axis) == 0)
+            return true;
+    return false;
+}
+
+/* Curves that only this run has: the first one decides what is drawn. */
+static void note_further_series(struct ub_figure *out, const struct ub_runs *runs, size_t run,
+                                const struct ub_plot_options *asked, const struct common *common)
+{
+    struct ub_error none = {.text = ""};
+    const struct ub_entry *entry = ub_registry_find(common->options.rule, &none);
+    for (size_t axis = 0; entry && axis < entry->micro->axis_count; axis++) {
+        const struct ub_axis *described = &entry->micro->axes[axis];
+        int64_t first[MOST_VALUES], other[MOST_VALUES];
+        char name[96], list[200] = "";
+        size_t count = 0;
+        if (strcmp(described->name, common->options.x) == 0 || is_filtered(asked, described->name))
+            continue;
+        const size_t had = values_of(runs->records[0], entry->micro, axis, first);
+        const size_t has = values_of(runs->records[run], entry->micro, axis, other);
+        for (size_t i = 0; i < has && had < MOST_VALUES; i++) {
+            char value[48];
+            size_t k = 0;
+            while (k < had && first[k] != other[i])
+                k++;
+            if (k == had && count++ < NAMED_VALUES)
+                ub_text_append(list, sizeof list, "%s%s", *list ? ", " : "",
+                               ub_axis_text(described, other[i], value, sizeof value));
+        }
+        if (count > NAMED_VALUES)
+            ub_text_append(list, sizeof list, " and %zu more", count - NAMED_VALUES);
+        name_run(runs, run, name, sizeof name);
+        if (count > 0 && out->note_count < UB_FIGURE_NOTES)
+            ub_text_set(out->notes[out->note_count++], sizeof out->notes[0], "not drawn, because only %s has it: %s %s",
+                        name, described->name, list);
+    }
+}
+
 static bool join(struct ub_figure *out, struct ub_figure *from, const struct ub_runs *runs, size_t run)
 {
     char name[96];
@@ -381,6 +446,8 @@ static bool overlay(const struct ub_runs *runs, const struct ub_plot_options *op
     struct ub_figure *figures = calloc(runs->count, sizeof *figures);
     const bool ok = ((common && figures) || out_of_memory(err)) && find_common(runs, options, common, err) &&
                     make_all(runs, common, figures, err) && combine(runs, figures, out, err);
+    for (size_t run = 1; ok && run < runs->count; run++)
+        note_further_series(out, runs, run, options, common);
     for (size_t run = 0; figures && run < runs->count; run++)
         ub_figure_free(&figures[run]);
     free(figures);

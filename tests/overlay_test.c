@@ -295,6 +295,13 @@ static void what_differs_is_said(void **state)
         told = told || strcmp(figure.notes[i], "B has no points of: store") == 0;
     assert_true(told);
     ub_figure_free(&figure);
+
+    const struct ub_record *turned[] = {&runs[1], &runs[0]};
+    if (!ub_figure_of_runs(&(struct ub_runs){2, turned}, &(struct ub_plot_options){.x = "stride"}, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_true(figure.note_count > 0);
+    assert_string_equal(figure.notes[figure.note_count - 1], "not drawn, because only A has it: op store");
+    ub_figure_free(&figure);
     assert_false(overlay(runs, 2, &(struct ub_plot_options){.x = "op", .series = "op"}, &figure, &err));
     assert_int_equal(err.status, UB_USAGE);
     assert_non_null(strstr(err.text, "--series op is --x"));
