@@ -268,6 +268,21 @@ static void find_ceilings(struct work *work)
         figure->data_sheet = ub_drawable(work->gpu.dram_bandwidth_bps);
 }
 
+/* Above zero; infinite: none. */
+static double least_value(const struct ub_figure *figure)
+{
+    double least = INFINITY;
+    for (size_t s = 0; s < figure->series_count; s++) {
+        for (size_t i = 0; i < figure->series[s].dot_count; i++)
+            if (figure->series[s].dots[i].y > 0)
+                least = fmin(least, figure->series[s].dots[i].y);
+        for (size_t i = 0; i < figure->series[s].law_count; i++)
+            if (figure->series[s].law[i].y > 0)
+                least = fmin(least, figure->series[s].law[i].y);
+    }
+    return least;
+}
+
 static double largest_value(const struct ub_figure *figure)
 {
     double largest = 0;
@@ -426,7 +441,8 @@ static bool fill(struct work *work, struct ub_error *err)
     const char *unit = work->x_metric ? unit_along_x(work) : axis->unit;
     figure->bytes_x = unit && strcmp(unit, "byte") == 0;
     find_ceilings(work);
-    ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
+    ub_quantity_label(&work->quantity, least_value(figure), largest_value(figure), figure->y_label,
+                      sizeof figure->y_label);
     ub_figure_scale(figure, work->quantity.scale);
     figure->whole_y = work->quantity.kind == UB_QUANTITY_COUNTER && figure->scale == 1;
     figure->share_y = work->quantity.scale == 100 && strcmp(work->quantity.unit, "1") == 0;

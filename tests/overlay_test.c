@@ -13,6 +13,7 @@
 
 #include "plots/describe.h"
 #include "plots/layout.h"
+#include "plots/quantity.h"
 #include "tests/io_fixture.h"
 
 enum { RUNS = 8 };
@@ -308,6 +309,23 @@ static void what_differs_is_said(void **state)
     free_runs(runs, 2);
 }
 
+static void bytes_have_a_unit_that_suits_the_least(void **state)
+{
+    (void)state;
+    static const struct {
+        double least, largest;
+        const char *label;
+    } cases[] = {{0x1p15, 0x1p24, "in flight  [KiB]"}, {0x1p30, 0x1p34, "in flight  [GiB]"},
+                 {0x1p10, 0x1p34, "in flight  [KiB]"}, {0x1p19, 0x1p20, "in flight  [MiB]"},
+                 {16, 0x1p36, "in flight  [KiB]"},     {INFINITY, 0, "in flight  [byte]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ub_quantity quantity = {.key = "in_flight", .unit = "byte"};
+        char label[160];
+        ub_quantity_label(&quantity, cases[i].least, cases[i].largest, label, sizeof label);
+        assert_string_equal(label, cases[i].label);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +339,7 @@ int main(void)
         cmocka_unit_test(figures_speak),
         cmocka_unit_test(untested_times_are_left_out),
         cmocka_unit_test(what_differs_is_said),
+        cmocka_unit_test(bytes_have_a_unit_that_suits_the_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
