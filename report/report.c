@@ -153,10 +153,13 @@ static void write_header(FILE *out, const struct ub_draft *draft, const char *ti
 {
     const struct ub_records *records = draft->records;
     const char *first = NULL, *last = NULL;
-    size_t points = 0;
+    size_t points = 0, runs = 0, published = 0;
     for (size_t i = 0; i < records->count; i++) {
         const char *started = records->items[i].run.started;
-        points += records->items[i].point_count;
+        const bool figures = records->items[i].source == UB_PUBLISHED;
+        published += figures;
+        runs += !figures;
+        points += figures ? 0 : records->items[i].point_count;
         if (!started || records->items[i].source != UB_MEASURED)
             continue;
         first = !first || strcmp(started, first) < 0 ? started : first;
@@ -165,8 +168,12 @@ static void write_header(FILE *out, const struct ub_draft *draft, const char *ti
     ub_html(out, "<header>\n<h1>%s</h1>\n<p class=\"meta\">", title);
     if (first)
         write_dates(out, first, last);
-    ub_html(out, "%zu record%s, %zu points \u00B7 page by ubench %s</p>\n", records->count,
-            ending(records->count, "", "s"), points, UB_VERSION);
+    if (runs > 0)
+        ub_html(out, "%zu record%s, %zu point%s", runs, ending(runs, "", "s"), points, ending(points, "", "s"));
+    if (published > 0)
+        ub_html(out, "%s%zu%s of published figures", runs ? ", and " : "", published,
+                runs ? "" : ending(published, " record", " records"));
+    ub_html(out, " \u00B7 page by ubench %s</p>\n", UB_VERSION);
     write_links(out, draft);
     fputs("</header>\n<main>\n", out);
 }
