@@ -173,6 +173,10 @@ static bool report(const struct ub_options *options, const struct ub_comparison 
     const struct report subject = {comparison, options};
     if (!check_fail_on(options, comparison, err))
         return false;
+    if (options->plot && comparison->point_count == 0)
+        return ub_fail(
+            err, UB_BAD_DATA,
+            "--plot: there are only published figures to compare with, which are no runs and cannot be drawn");
     if (options->dry_run) {
         printf("would compare %zu points and %zu published figures; %zu points have no partner\n",
                comparison->point_count, comparison->published_count, comparison->unmatched_count);

@@ -117,6 +117,8 @@ expect 0 "of the published" "$UBENCH_SOURCE/reports/published/h200.json" "$data/
 expect 0 "" model:a100 "$UBENCH_SOURCE/reports/published/a100.json" -f json
 says 'all(f["published_by"] and f["kind"] and f["error"] is not None and f["rests_on"] for f in c["published"])'
 says 'all(abs(f["predicted"] / f["published"] - 1 - f["error"]) < 1e-9 for f in c["published"])'
+expect 65 "published figures to compare with, which are no runs and cannot be drawn" "$data/a.json" \
+    "$UBENCH_SOURCE/reports/published/h200.json" --plot figures.svg
 expect 65 "no published figure of the rule divergence" "$UBENCH_SOURCE/reports/published/a100.json" --rule divergence
 UBENCH=$UBENCH "$UBENCH_SOURCE/reports/published.sh" >published.md || fail "reports/published.sh"
 diff published.md "$UBENCH_SOURCE/docs/published.md" >/dev/null ||

@@ -107,6 +107,11 @@ fi
 expect 0 "" report "$h200"/*.json -o all.html -q
 page all.html "NVIDIA H200"
 [ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fault "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
+[ $gnuplot = 0 ] || expect 0 "wrote picked.svg" plot all.html --rule divergence -o picked.svg
+expect 2 "holds no run of the rule nothing" plot all.html --rule nothing -o x.svg
+expect 2 "write all.html#NUMBER for one of them, or --rule: #1 " plot all.html -o x.svg
+head -c 1000000 all.html >cut.html
+expect 65 "cut.html: this page is cut off" check cut.html
 size=$(wc -c <all.html)
 [ "$size" -lt 3000000 ] || fault "the page of reports/h200 has $size bytes"
 expect 0 "" check all.html
@@ -120,6 +125,25 @@ expect 0 "" report third.html -o again.html --force -q
 cmp -s third.html again.html || fault "a page of a page with published figures differs"
 expect 0 "" report "$published"/a100.json -o only.html -q
 page only.html "(published): " "none tested"
+
+page third.html "1 record, " ", and 1 of published figures"
+page only.html "1 record of published figures"
+expect 0 "alias.json is given twice and taken once" report run.json alias.json -o once.html
+cmp -s run.html once.html || fault "a record that is given twice counts twice"
+
+# Warnings come first, a line a kind; what repeats is folded, numbers have no more digits than matter.
+"$python" - <<'END'
+import json
+record = json.load(open("run.json"))
+u = record["ubench"]
+u["device"]["throttle_reasons"] = "software power cap"
+u["warnings"] = [{"code": "throttled", "point": None, "text": "the clock is held down: software power cap"}] + [
+    {"code": "two-modes", "point": p, "text": "round 2.14043e+06, 67497.53 and 0.0312345678 ns, not 12.4.131"} for p in (1, 2)]
+json.dump(record, open("warned.json", "w"))
+END
+expect 0 "" report warned.json -o warned.html -q
+page warned.html "two-modes 2 times" "round 2140430, 67498 and 0.03123 ns, not 12.4.131"
+[ "$(grep -ci "throttled</strong>\|throttled.</strong>" warned.html)" -eq 1 ] || fault "warned.html says throttled twice"
 
 # No verdict that the check does not find again: what a record says of itself is not enough.
 "$python" - <<'END'
