@@ -195,22 +195,27 @@ static void append_fixed_axes(const struct ub_selection *selection, char *text, 
     }
 }
 
-static void append_samples(const struct ub_record *record, const struct ub_selection *selection, char *text,
-                           size_t size)
+static void count_samples(const struct ub_record *record, const struct ub_selection *selection,
+                          struct ub_figure *figure)
 {
-    size_t fewest = 0, most = 0;
-    for (size_t i = 0; i < selection->count; i++) {
+    for (size_t i = 0; i < selection->count && record->source == UB_MEASURED; i++) {
         const size_t n = selection->points[i].record->time.n;
-        if (n > 0 && (fewest == 0 || n < fewest))
-            fewest = n;
-        most = n > most ? n : most;
+        if (n > 0 && (figure->fewest_samples == 0 || n < figure->fewest_samples))
+            figure->fewest_samples = n;
+        figure->most_samples = n > figure->most_samples ? n : figure->most_samples;
     }
-    if (record->source != UB_MEASURED || most == 0)
+}
+
+void ub_caption_samples(struct ub_figure *figure)
+{
+    const size_t fewest = figure->fewest_samples, most = figure->most_samples;
+    if (most == 0)
         return;
     if (fewest == most)
-        ub_text_append(text, size, " · median of %zu sample%s", most, most == 1 ? "" : "s");
+        ub_text_append(figure->conditions, sizeof figure->conditions, " · median of %zu sample%s", most,
+                       most == 1 ? "" : "s");
     else
-        ub_text_append(text, size, " · median of %zu to %zu samples", fewest, most);
+        ub_text_append(figure->conditions, sizeof figure->conditions, " · median of %zu to %zu samples", fewest, most);
 }
 
 static void device_name(const struct ub_record *record, const struct ub_figure *figure, char *text, size_t size)
@@ -230,7 +235,9 @@ static void write_conditions(const struct ub_record *record, const struct ub_sel
     ub_text_set(figure->conditions, sizeof figure->conditions, "%s%s", lead[record->source], name);
     figure->subject_bytes = strlen(figure->conditions);
     append_fixed_axes(selection, figure->conditions, sizeof figure->conditions);
-    append_samples(record, selection, figure->conditions, sizeof figure->conditions);
+    figure->settings_bytes = strlen(figure->conditions);
+    count_samples(record, selection, figure);
+    ub_caption_samples(figure);
 }
 
 void ub_caption_figure(const struct ub_record *record, const struct ub_plot_options *options,
@@ -413,6 +420,12 @@ void ub_caption_ceiling(const struct ub_record *record, const struct ub_quantity
     enum { NAMED = 3 };
     char number[48], unit[48], name[120], before[120] = "";
     unit_of_label(figure->y_label, unit, sizeof unit);
+    for (size_t i = 0; i < figure->ceiling_count; i++) {
+        name_ceiling(record, figure->ceilings[i], quantity->scale, name, sizeof name);
+        const bool here = strncmp(name, "measured ", strlen("measured ")) == 0;
+        ub_text_set(figure->ceiling_names[i], sizeof figure->ceiling_names[i], "%s",
+                    here ? name + strlen("measured ") : name);
+    }
     for (size_t i = 0; i < figure->ceiling_count && i < NAMED; i++) {
         name_ceiling(record, figure->ceilings[i], quantity->scale, name, sizeof name);
         const double ceiling = figure->ceilings[i];

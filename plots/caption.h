@@ -31,6 +31,9 @@ void ub_caption_figure(const struct ub_record *record, const struct ub_plot_opti
 void ub_caption_lost(const struct ub_record *record, const struct ub_selection *selection,
                      const struct ub_quantity *quantity, struct ub_figure *figure);
 
+/* Completes the conditions by the number of samples: " · median of 1 to 30 samples". */
+void ub_caption_samples(struct ub_figure *figure);
+
 /* "measured DRAM load ceiling 4680 GB/s, data sheet 4800 GB/s" */
 void ub_caption_ceiling(const struct ub_record *record, const struct ub_quantity *quantity, struct ub_figure *figure);
 

@@ -76,18 +76,29 @@ static const struct ub_law_spot *law_at(const struct ub_series *series, double x
     return NULL;
 }
 
+/* "3.1", "310": per cent of a share, without an exponent. */
+static void percent_text(double share, char *text, size_t size)
+{
+    static const double smallest = 0.01;
+    const double percent = 100 * share;
+    ub_text_set(text, size, percent >= 99.5 ? "%.0f" : "%.2g", percent > smallest ? percent : smallest);
+}
+
 /* The largest share by which a point lies off the law; NaN: there is no law. `panel`: of
- * the lower panel. */
-static double largest_gap(const struct ub_figure *figure, bool panel)
+ * the lower panel. Those whose time is not tested are no part of it, only counted. */
+static double largest_gap(const struct ub_figure *figure, bool panel, size_t *left_out)
 {
     double gap = NAN;
+    *left_out = 0;
     for (size_t s = 0; s < figure->series_count; s++)
         for (size_t i = 0; i < figure->series[s].dot_count; i++) {
             const struct ub_dot *dot = &figure->series[s].dots[i];
             const struct ub_law_spot *spot = law_at(&figure->series[s], dot->x);
             const double value = panel ? dot->panel : dot->y, law = !spot ? NAN : panel ? spot->panel : spot->y;
             const double off = law == 0 && value == 0 ? 0 : fabs(value / law - 1);
-            if (isfinite(off) && !(off <= gap))
+            const bool skipped = isfinite(off) && dot->untested && !panel;
+            *left_out += skipped;
+            if (!skipped && isfinite(off) && !(off <= gap))
                 gap = off;
         }
     return gap;
@@ -95,20 +106,35 @@ static double largest_gap(const struct ub_figure *figure, bool panel)
 
 void ub_figure_describe_law(const struct ub_figure *figure, char *text, size_t size)
 {
-    const double main = largest_gap(figure, false), lower = figure->has_panel ? largest_gap(figure, true) : NAN;
+    size_t left_out, none;
+    const double main = largest_gap(figure, false, &left_out);
+    const double lower = figure->has_panel ? largest_gap(figure, true, &none) : NAN;
+    char name[160], unit[48], percent[48];
     *text = 0;
     if (figure->source == UB_PREDICTED && !figure->mixed) {
         ub_text_set(text, size, "All of it follows from the law; nothing was measured.");
         return;
     }
+    split_label(figure->y_label, name, sizeof name, unit, sizeof unit);
+    const bool time = strcmp(name, "time") == 0;
+    percent_text(main, percent, sizeof percent);
     if (isfinite(main))
-        ub_text_append(text, size, "The points lie within %.2g %% of the law.", 100 * main);
+        ub_text_append(text, size, "The points lie within %s %% of the law%s%s", percent, time ? "" : " (",
+                       time ? "" : name);
+    if (isfinite(main) && !time)
+        ub_text_append(text, size, ")");
+    if (left_out > 0)
+        ub_text_append(text, size, "%s%zu point%s whose time is not tested",
+                       *text ? "; left out: " : "Shown: ", left_out, left_out == 1 ? "" : "s");
+    if (*text)
+        ub_text_append(text, size, ".");
+    percent_text(lower, percent, sizeof percent);
     if (isfinite(lower))
         ub_text_append(text, size, "%sLower panel: %s ", *text ? " " : "", figure->panel_label);
     if (isfinite(lower) && lower <= nearly_equal)
         ub_text_append(text, size, "equals the law at every point.");
     else if (isfinite(lower))
-        ub_text_append(text, size, "lies within %.2g %% of the law.", 100 * lower);
+        ub_text_append(text, size, "lies within %s %% of the law.", percent);
 }
 
 void ub_figure_describe(const struct ub_figure *figure, char *text, size_t size)

@@ -129,6 +129,8 @@ static bool make_dots(struct work *work, struct ub_error *err)
         }
         struct ub_dot *dot = &series->dots[series->dot_count++];
         *dot = (struct ub_dot){.x = x, .y = y, .panel = panel_of_point(work, selected->record)};
+        dot->untested = figure->source == UB_MEASURED && work->quantity.kind != UB_QUANTITY_COUNTER &&
+                        selected->record->time_verdict == UB_TIME_NOT_TESTED;
         ub_quantity_interval(&work->quantity, work->selection.micro, &work->gpu, &work->record->constants,
                              &selected->values, selected->record, &dot->lo, &dot->hi);
         if (figure->source == UB_MEASURED && isfinite(dot->lo) && isfinite(dot->hi))
@@ -264,6 +266,21 @@ static void find_ceilings(struct work *work)
     const bool rate = strcmp(work->quantity.unit, "B/s") == 0;
     if (figure->ceiling_count > 0 && rate && work->gpu.dram_bandwidth_bps > 0 && level_is_dram(&work->selection))
         figure->data_sheet = ub_drawable(work->gpu.dram_bandwidth_bps);
+}
+
+/* Above zero; infinite: none. */
+static double least_value(const struct ub_figure *figure)
+{
+    double least = INFINITY;
+    for (size_t s = 0; s < figure->series_count; s++) {
+        for (size_t i = 0; i < figure->series[s].dot_count; i++)
+            if (figure->series[s].dots[i].y > 0)
+                least = fmin(least, figure->series[s].dots[i].y);
+        for (size_t i = 0; i < figure->series[s].law_count; i++)
+            if (figure->series[s].law[i].y > 0)
+                least = fmin(least, figure->series[s].law[i].y);
+    }
+    return least;
 }
 
 static double largest_value(const struct ub_figure *figure)
@@ -424,7 +441,8 @@ static bool fill(struct work *work, struct ub_error *err)
     const char *unit = work->x_metric ? unit_along_x(work) : axis->unit;
     figure->bytes_x = unit && strcmp(unit, "byte") == 0;
     find_ceilings(work);
-    ub_quantity_label(&work->quantity, largest_value(figure), figure->y_label, sizeof figure->y_label);
+    ub_quantity_label(&work->quantity, least_value(figure), largest_value(figure), figure->y_label,
+                      sizeof figure->y_label);
     ub_figure_scale(figure, work->quantity.scale);
     figure->whole_y = work->quantity.kind == UB_QUANTITY_COUNTER && figure->scale == 1;
     figure->share_y = work->quantity.scale == 100 && strcmp(work->quantity.unit, "1") == 0;

@@ -13,9 +13,11 @@
 enum { UB_FIGURE_EVALUATIONS = 1024, UB_FIGURE_NOTES = 6 };
 
 /* A point that has a value. lo and hi are its 95 % interval, NaN where there is none;
- * panel is the value of the lower panel, NaN where there is none. */
+ * panel is the value of the lower panel, NaN where there is none. untested: measured, but no
+ * tolerance is stated for its time, on which y rests. */
 struct ub_dot {
     double x, y, lo, hi, panel;
+    bool untested;
 };
 
 /* The law at one x; each value is NaN where the law says nothing. */
@@ -45,10 +47,13 @@ struct ub_figure {
     bool bytes_x; /* ticks as Ki, Mi, Gi */
     /* Words. All are clean UTF-8 without control characters. */
     char title[UB_LINE_BYTES], conditions[2 * UB_LINE_BYTES];
-    size_t subject_bytes; /* of `conditions`: the GPU */
+    size_t subject_bytes;                /* of `conditions`: the GPU */
+    size_t settings_bytes;               /* of `conditions`: GPU and axes, without the samples */
+    size_t fewest_samples, most_samples; /* of a point; 0: nothing was measured */
     char x_label[160], y_label[160], panel_label[160], share_label[160];
     char law_label[160], panel_law_label[160], panel_dot_label[160], second_label[160], gap_label[160];
-    char ceiling_label[200];
+    char ceiling_label[320];
+    char ceiling_names[UB_CHART_SERIES][64]; /* as `ceilings`: "DRAM load ceiling" */
     size_t note_count;
     char notes[UB_FIGURE_NOTES][UB_LINE_BYTES];
     /* What there is. */

@@ -766,11 +766,15 @@ static bool intervals_show(const struct ub_layout *out, const struct ub_figure *
     return false;
 }
 
+/* Fewer samples have no interval. */
+enum { LEAST_OF_INTERVAL = 6 };
+
 static void complete_conditions(const struct ub_layout *out, const struct ub_figure *figure, char *text, size_t size)
 {
     snprintf(text, size, "%s", figure->conditions);
     if (figure->has_ci)
-        ub_text_append(text, size, "%s", out->draws_ci ? ", bars: 95 % CI" : ", 95 % CI smaller than the dots");
+        ub_text_append(text, size, "%s%s", out->draws_ci ? ", bars: 95 % CI" : ", 95 % CI smaller than the dots",
+                       figure->fewest_samples < LEAST_OF_INTERVAL ? " (of 6 samples or more)" : "");
     if (figure->series_count > 1)
         ub_text_append(text, size, " · %s: %s, %s: law", figure->words ? "symbols" : "points",
                        ub_layout_dot_name(figure), figure->words ? "bars" : "lines");

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "harness/engine/axis.h"
+#include "harness/engine/law.h"
+#include "plots/caption.h"
 #include "plots/scale.h"
 
 enum { SPEC_BYTES = 256, NAME_CELLS = 30, OPTION_LIMIT = 2 * UB_MAX_AXES };
@@ -206,21 +208,109 @@ static void unit_of_label(const char *label, char *unit, size_t size)
     ub_text_set(unit, size, "%s%.*s", close ? " in " : "", close ? (int)(close - open - 1) : 0, close ? open + 1 : "");
 }
 
-/* "ceilings in GB/s: NVIDIA H200 4618, NVIDIA A100 (predicted) 1774" */
+/* "ceilings in GB/s: NVIDIA H200 DRAM load ceiling 4618, NVIDIA A100 (predicted) DRAM load ceiling
+ * 1774": each with its run and its own name. One that stands there already is named as the same. */
 static void take_ceilings(struct ub_figure *out, const struct ub_figure *from, const char *name)
 {
+    char *label = out->ceiling_label;
+    const size_t size = sizeof out->ceiling_label;
+    bool same = false;
     for (size_t i = 0; i < from->ceiling_count; i++) {
         const size_t before = out->ceiling_count;
         char number[48], unit[48];
         if (before < UB_CHART_SERIES)
             ub_figure_add_ceiling(out, from->ceilings[i]);
-        if (out->ceiling_count == before)
+        if (out->ceiling_count == before) {
+            same = true;
             continue;
+        }
         unit_of_label(out->y_label, unit, sizeof unit);
         ub_number_text(round(from->ceilings[i]), number, sizeof number);
-        if (*out->ceiling_label == 0)
-            ub_text_set(out->ceiling_label, sizeof out->ceiling_label, "ceilings%s: ", unit);
-        ub_text_append(out->ceiling_label, sizeof out->ceiling_label, "%s%s %s", before ? ", " : "", name, number);
+        if (*label == 0)
+            ub_text_set(label, size, "ceilings%s: ", unit);
+        ub_text_append(label, size, "%s%s %s %s", before ? ", " : "", name, from->ceiling_names[i], number);
+    }
+    if (same)
+        ub_text_append(label, size, ", %s the same", name);
+}
+
+/* Series that the first run shows and this one has no point of. */
+static void note_missing_series(struct ub_figure *out, const struct ub_figure *first, const struct ub_figure *from,
+                                const char *name)
+{
+    char missing[200] = "";
+    for (size_t s = 0; s < first->series_count; s++) {
+        bool found = false;
+        for (size_t i = 0; i < from->series_count; i++)
+            found = found || strcmp(from->series[i].label, first->series[s].label) == 0;
+        if (!found && *first->series[s].label)
+            ub_text_append(missing, sizeof missing, "%s%s", *missing ? "; " : "", first->series[s].label);
+    }
+    if (*missing && out->note_count < UB_FIGURE_NOTES)
+        ub_text_set(out->notes[out->note_count++], sizeof out->notes[0], "%s has no points of: %s", name, missing);
+}
+
+/* ---- what the first run lacks ----------------------------------------------------- */
+
+enum { MOST_VALUES = 64, NAMED_VALUES = 4 };
+
+/* The distinct values of an axis among a record's points of the rule. */
+static size_t values_of(const struct ub_record *record, const struct ub_micro *micro, size_t axis,
+                        int64_t values[MOST_VALUES])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->point_count && count < MOST_VALUES; i++) {
+        struct ub_point point;
+        size_t k = 0;
+        if (!ub_same_text(record->points[i].rule, micro->name) ||
+            !ub_point_from_record(micro, &record->points[i], &point, NULL))
+            continue;
+        while (k < count && values[k] != point.values[axis])
+            k++;
+        values[count] = point.values[axis];
+        count += k == count;
+    }
+    return count;
+}
+
+static bool is_filtered(const struct ub_plot_options *options, const char *axis)
+{
+    for (size_t i = 0; i < options->axis_count; i++)
+        if (strcmp(options->axes[i].name, axis) == 0)
+            return true;
+    return false;
+}
+
+/* Curves that only this run has: the first one decides what is drawn. */
+static void note_further_series(struct ub_figure *out, const struct ub_runs *runs, size_t run,
+                                const struct ub_plot_options *asked, const struct common *common)
+{
+    struct ub_error none = {.text = ""};
+    const struct ub_entry *entry = ub_registry_find(common->options.rule, &none);
+    for (size_t axis = 0; entry && axis < entry->micro->axis_count; axis++) {
+        const struct ub_axis *described = &entry->micro->axes[axis];
+        int64_t first[MOST_VALUES], other[MOST_VALUES];
+        char name[96], list[200] = "";
+        size_t count = 0;
+        if (strcmp(described->name, common->options.x) == 0 || is_filtered(asked, described->name))
+            continue;
+        const size_t had = values_of(runs->records[0], entry->micro, axis, first);
+        const size_t has = values_of(runs->records[run], entry->micro, axis, other);
+        for (size_t i = 0; i < has && had < MOST_VALUES; i++) {
+            char value[48];
+            size_t k = 0;
+            while (k < had && first[k] != other[i])
+                k++;
+            if (k == had && count++ < NAMED_VALUES)
+                ub_text_append(list, sizeof list, "%s%s", *list ? ", " : "",
+                               ub_axis_text(described, other[i], value, sizeof value));
+        }
+        if (count > NAMED_VALUES)
+            ub_text_append(list, sizeof list, " and %zu more", count - NAMED_VALUES);
+        name_run(runs, run, name, sizeof name);
+        if (count > 0 && out->note_count < UB_FIGURE_NOTES)
+            ub_text_set(out->notes[out->note_count++], sizeof out->notes[0], "not drawn, because only %s has it: %s %s",
+                        name, described->name, list);
     }
 }
 
@@ -267,7 +357,10 @@ static void name_conditions(struct ub_figure *out, const struct ub_figure *first
         ub_text_append(out->conditions, sizeof out->conditions, "%s%s", run ? ", " : "", name);
     }
     out->subject_bytes = strlen(out->conditions);
-    ub_text_append(out->conditions, sizeof out->conditions, "%s", first->conditions + first->subject_bytes);
+    ub_text_append(out->conditions, sizeof out->conditions, "%.*s", (int)(first->settings_bytes - first->subject_bytes),
+                   first->conditions + first->subject_bytes);
+    out->settings_bytes = strlen(out->conditions);
+    ub_caption_samples(out);
 }
 
 /* All along y in the unit of the figure with the largest values. */
@@ -285,11 +378,26 @@ static void use_one_scale(struct ub_figure *figures, size_t count)
     }
 }
 
+static void join_samples(struct ub_figure *out, const struct ub_figure *from)
+{
+    if (from->fewest_samples > 0 && (out->fewest_samples == 0 || from->fewest_samples < out->fewest_samples))
+        out->fewest_samples = from->fewest_samples;
+    if (from->most_samples > out->most_samples)
+        out->most_samples = from->most_samples;
+}
+
 static bool combine(const struct ub_runs *runs, struct ub_figure *figures, struct ub_figure *out, struct ub_error *err)
 {
     use_one_scale(figures, runs->count);
     begin_with(out, &figures[0]);
+    for (size_t run = 1; run < runs->count; run++)
+        join_samples(out, &figures[run]);
     name_conditions(out, &figures[0], runs);
+    for (size_t run = 1; run < runs->count; run++) {
+        char name[96];
+        name_run(runs, run, name, sizeof name);
+        note_missing_series(out, &figures[0], &figures[run], name);
+    }
     bool ok = true;
     for (size_t run = 0; run < runs->count && ok; run++)
         ok = join(out, &figures[run], runs, run);
@@ -338,6 +446,8 @@ static bool overlay(const struct ub_runs *runs, const struct ub_plot_options *op
     struct ub_figure *figures = calloc(runs->count, sizeof *figures);
     const bool ok = ((common && figures) || out_of_memory(err)) && find_common(runs, options, common, err) &&
                     make_all(runs, common, figures, err) && combine(runs, figures, out, err);
+    for (size_t run = 1; ok && run < runs->count; run++)
+        note_further_series(out, runs, run, options, common);
     for (size_t run = 0; figures && run < runs->count; run++)
         ub_figure_free(&figures[run]);
     free(figures);

@@ -227,10 +227,20 @@ static const struct {
     {"byte", 0x1p10, 0x1p-10, "KiB"}, {"1", 0, 100, "%"},
 };
 
-static void choose_unit(struct ub_quantity *quantity, double largest, char *text, size_t size)
+/* Bytes span many powers of two (16 KiB to 16 MiB): the unit suits the least of them, so that none
+ * is 3.052e-05, as long as the largest keeps six digits. */
+static double size_to_suit(const struct ub_quantity *quantity, double least, double largest)
 {
+    if (strcmp(quantity->unit, "byte") != 0)
+        return largest;
+    return fmin(largest, fmax(8 * least, largest / 0x1p19));
+}
+
+static void choose_unit(struct ub_quantity *quantity, double least, double largest, char *text, size_t size)
+{
+    const double suited = size_to_suit(quantity, least, largest);
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strcmp(prefixes[i].unit, quantity->unit) == 0 && largest >= prefixes[i].at_least) {
+        if (strcmp(prefixes[i].unit, quantity->unit) == 0 && suited >= prefixes[i].at_least) {
             quantity->scale = prefixes[i].scale;
             snprintf(text, size, "%s", prefixes[i].drawn);
             return;
@@ -240,14 +250,14 @@ static void choose_unit(struct ub_quantity *quantity, double largest, char *text
     snprintf(text, size, "%s%s", billions ? "10⁹ " : millions ? "million " : "", quantity->unit);
 }
 
-void ub_quantity_label(struct ub_quantity *quantity, double largest, char *text, size_t size)
+void ub_quantity_label(struct ub_quantity *quantity, double least, double largest, char *text, size_t size)
 {
     if (quantity->name) {
         ub_text_clean(quantity->name, text, size);
         return;
     }
     char unit[48];
-    choose_unit(quantity, largest, unit, sizeof unit);
+    choose_unit(quantity, least, largest, unit, sizeof unit);
     ub_text_clean(quantity->key, text, size);
     for (char *c = text; *c; c++)
         if (*c == '_')

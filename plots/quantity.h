@@ -52,8 +52,8 @@ void ub_quantity_interval(const struct ub_quantity *quantity, const struct ub_mi
                           const struct ub_constants *constants, const struct ub_point *values,
                           const struct ub_record_point *point, double *lo, double *hi);
 
-/* Chooses the scale where it is open, from the largest value, and writes the axis label
+/* Chooses the scale where it is open, from the least value above zero and the largest, and writes the axis label
  * "useful bandwidth  [GB/s]". */
-void ub_quantity_label(struct ub_quantity *quantity, double largest, char *text, size_t size);
+void ub_quantity_label(struct ub_quantity *quantity, double least, double largest, char *text, size_t size);
 
 #endif

@@ -348,12 +348,18 @@ static bool choose(const struct ub_plot_options *options, const struct pool *poo
         (options->series && !known_axis(out->micro, "--series ", options->series, &series, err)) ||
         (options->sweep && !wanted_sweep(pool, options->sweep, err)))
         return false;
+    if (x >= 0 && x == series)
+        return ub_fail(err, UB_USAGE, "--series %s is --x: the curves of a chart are the values of another axis",
+                       options->series);
     const char *sweep = options->sweep;
     size_t counts[UB_MAX_AXES] = {0};
     if ((!sweep && !choose_sweep(pool, out->micro, x, &sweep, err)) ||
         !count_values(pool, sweep, out->micro, counts, err))
         return false;
     out->x = x >= 0 ? x : widest_axis(counts, out->micro->axis_count);
+    if (out->x == series)
+        return ub_fail(err, UB_USAGE, "--series %s: that axis is drawn along x; --x AXIS chooses another one",
+                       options->series);
     out->varies = counts[out->x] > 1;
     choose_series_axes(out, counts, series, limit);
     const struct ub_point *base = NULL;

@@ -60,8 +60,10 @@ static bool add_rule(struct ub_draft *draft, const char *name, struct ub_error *
         struct ub_draft_entry *entry = &rule->entries[rule->entry_count++];
         entry->record = i;
         ub_rule_facts_of(&records->items[i], name, &entry->facts);
-        if (entry->facts.verdict < rule->verdict)
-            rule->verdict = entry->facts.verdict;
+        ub_rule_check_of(&records->items[i], name, &entry->check);
+        entry->verdict = ub_checked_verdict(&records->items[i], &entry->facts, &entry->check);
+        if (entry->verdict < rule->verdict)
+            rule->verdict = entry->verdict;
     }
     return true;
 }

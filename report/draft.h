@@ -16,6 +16,8 @@
 struct ub_draft_entry {
     size_t record;
     struct ub_rule_facts facts;
+    struct ub_rule_check check;
+    enum ub_law_verdict verdict; /* of both */
 };
 
 /* A section of the page. */

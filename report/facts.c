@@ -10,8 +10,8 @@
 #include "harness/io/table.h"
 #include "harness/io/text.h"
 
-const char *const ub_law_words[] = {"broken", "deviates", "holds", "not tested"};
-const char *const ub_law_marks[] = {"\u2716", "!", "\u2714", "\u2013"};
+const char *const ub_law_words[] = {"contradicts itself", "broken", "deviates", "not checked", "holds", "not tested"};
+const char *const ub_law_marks[] = {"\u2716", "\u2716", "!", "?", "\u2714", "\u2013"};
 
 const char *ub_rule_of(const struct ub_record_point *point)
 {
@@ -41,6 +41,7 @@ static void count_counters(const struct ub_record *record, const struct ub_recor
 {
     for (size_t i = 0; i < point->counter_count; i++) {
         const struct ub_record_counter *counter = &point->counters[i];
+        facts->estimates += ub_estimate_deviates(counter);
         if (!counter->has_measured || !counter->has_predicted || !ub_counter_is_exact(counter, record->run.jit == 1))
             continue;
         facts->exact++;
@@ -77,6 +78,38 @@ void ub_rule_facts_of(const struct ub_record *record, const char *rule, struct u
         count_time(point, out);
     }
     out->verdict = record->source == UB_MEASURED ? verdict_of(out, broken) : UB_LAW_NOT_TESTED;
+}
+
+/* ---- computed again -------------------------------------------------------------- */
+
+static void note_problem(void *user, const char *text)
+{
+    struct ub_rule_check *check = user;
+    if (check->problems++ == 0)
+        snprintf(check->first, sizeof check->first, "%s", text);
+}
+
+void ub_rule_check_of(const struct ub_record *record, const char *rule, struct ub_rule_check *out)
+{
+    struct ub_check_counts counts;
+    *out = (struct ub_rule_check){0};
+    ub_check_rule(record, rule, &counts, note_problem, out);
+    out->refuted = counts.refuted;
+    out->untestable = counts.untestable;
+    memcpy(out->why, counts.why, sizeof out->why);
+}
+
+enum ub_law_verdict ub_checked_verdict(const struct ub_record *record, const struct ub_rule_facts *facts,
+                                       const struct ub_rule_check *check)
+{
+    if (record->source == UB_PUBLISHED)
+        return facts->verdict; /* they state no law */
+    if (check->problems > check->refuted)
+        return UB_LAW_CONTRADICTS;
+    if (record->source != UB_MEASURED)
+        return facts->verdict;
+    const enum ub_law_verdict verdict = check->refuted > 0 ? UB_LAW_BROKEN : facts->verdict;
+    return check->untestable > 0 && verdict > UB_LAW_NOT_CHECKED ? UB_LAW_NOT_CHECKED : verdict;
 }
 
 /* ---- names ----------------------------------------------------------------------- */
@@ -197,6 +230,9 @@ void ub_rule_facts_text(const struct ub_record *record, const struct ub_rule_fac
     if (record->source == UB_MEASURED) {
         tell_counters(facts, text, size);
         tell_time(record, facts, text, size);
+        if (facts->estimates > 0)
+            append(text, size, " %zu estimated counter%s outside %s tolerance.", facts->estimates,
+                   facts->estimates == 1 ? " lies" : "s lie", facts->estimates == 1 ? "its" : "their");
     }
     tell_lost(facts, text, size);
 }

@@ -8,7 +8,15 @@
 #include "harness/contract/record.h"
 
 /* From the worst to the best that can be said. */
-enum ub_law_verdict { UB_LAW_BROKEN, UB_LAW_DEVIATES, UB_LAW_HOLDS, UB_LAW_NOT_TESTED, UB_LAW_VERDICTS };
+enum ub_law_verdict {
+    UB_LAW_CONTRADICTS, /* the record says other than its own values do */
+    UB_LAW_BROKEN,
+    UB_LAW_DEVIATES,
+    UB_LAW_NOT_CHECKED, /* this build cannot compute it again */
+    UB_LAW_HOLDS,
+    UB_LAW_NOT_TESTED,
+    UB_LAW_VERDICTS
+};
 
 /* A word and a mark, so that colour never stands alone. */
 extern const char *const ub_law_words[UB_LAW_VERDICTS]; /* "broken", "deviates", ... */
@@ -19,11 +27,23 @@ struct ub_rule_facts {
     const struct ub_micro *micro; /* NULL: a rule that this build does not know */
     size_t points, status[4];
     size_t exact, equal;                    /* exact counters that were compared with the law, and that are equal */
+    size_t estimates;                       /* of estimated counters, those outside their tolerance */
     size_t time[3];                         /* points by enum ub_time_verdict */
     double least_tolerance, most_tolerance; /* of the times that were tested; NaN: none */
     const struct ub_record_point *worst;    /* of those, the one that is farthest off; or NULL */
     enum ub_law_verdict verdict;
 };
+
+/* Every law and verdict of the rule computed again, as `ubench check` does. */
+struct ub_rule_check {
+    size_t problems, refuted;  /* all; of them those by which the card contradicts a law, not the record itself */
+    size_t untestable;         /* points that this build cannot compute again */
+    char first[600], why[256]; /* the first problem; why the first of those cannot be */
+};
+void ub_rule_check_of(const struct ub_record *record, const char *rule, struct ub_rule_check *out);
+/* A verdict of a record counts only where it was found again. */
+enum ub_law_verdict ub_checked_verdict(const struct ub_record *record, const struct ub_rule_facts *facts,
+                                       const struct ub_rule_check *check);
 
 /* A point without a rule counts for the rule "". */
 const char *ub_rule_of(const struct ub_record_point *point);

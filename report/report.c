@@ -72,6 +72,12 @@ static void tell_laws(const struct ub_draft *draft, char *text, size_t size)
     }
     const bool one = all == 1 || counts[UB_LAW_HOLDS] == 1;
     int used = snprintf(text, size, "%zu of %zu %s %s", counts[UB_LAW_HOLDS], all, laws, one ? "holds" : "hold");
+    if (counts[UB_LAW_CONTRADICTS])
+        used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_CONTRADICTS],
+                         ending(counts[UB_LAW_CONTRADICTS], "contradicts itself", "contradict themselves"));
+    if (counts[UB_LAW_NOT_CHECKED])
+        used += snprintf(text + used, size - (size_t)used, ", %zu %s not checked", counts[UB_LAW_NOT_CHECKED],
+                         ending(counts[UB_LAW_NOT_CHECKED], "is", "are"));
     if (counts[UB_LAW_DEVIATES])
         used += snprintf(text + used, size - (size_t)used, ", %zu %s", counts[UB_LAW_DEVIATES],
                          ending(counts[UB_LAW_DEVIATES], "deviates", "deviate"));
@@ -147,10 +153,13 @@ static void write_header(FILE *out, const struct ub_draft *draft, const char *ti
 {
     const struct ub_records *records = draft->records;
     const char *first = NULL, *last = NULL;
-    size_t points = 0;
+    size_t points = 0, runs = 0, published = 0;
     for (size_t i = 0; i < records->count; i++) {
         const char *started = records->items[i].run.started;
-        points += records->items[i].point_count;
+        const bool figures = records->items[i].source == UB_PUBLISHED;
+        published += figures;
+        runs += !figures;
+        points += figures ? 0 : records->items[i].point_count;
         if (!started || records->items[i].source != UB_MEASURED)
             continue;
         first = !first || strcmp(started, first) < 0 ? started : first;
@@ -159,8 +168,12 @@ static void write_header(FILE *out, const struct ub_draft *draft, const char *ti
     ub_html(out, "<header>\n<h1>%s</h1>\n<p class=\"meta\">", title);
     if (first)
         write_dates(out, first, last);
-    ub_html(out, "%zu record%s, %zu points \u00B7 page by ubench %s</p>\n", records->count,
-            ending(records->count, "", "s"), points, UB_VERSION);
+    if (runs > 0)
+        ub_html(out, "%zu record%s, %zu point%s", runs, ending(runs, "", "s"), points, ending(points, "", "s"));
+    if (published > 0)
+        ub_html(out, "%s%zu%s of published figures", runs ? ", and " : "", published,
+                runs ? "" : ending(published, " record", " records"));
+    ub_html(out, " \u00B7 page by ubench %s</p>\n", UB_VERSION);
     write_links(out, draft);
     fputs("</header>\n<main>\n", out);
 }
@@ -172,7 +185,11 @@ static bool write_records(FILE *out, const struct ub_records *records, struct ub
     fputs("<section class=\"card\" aria-labelledby=\"data\">\n<h2 id=\"data\">Data</h2>\n"
           "<p>This page carries its records, all but the single samples: <code>ubench check</code>, "
           "<code>show</code>, <code>plot</code>, <code>compare</code> and <code>report</code> read it as they read a "
-          "record (<code>PAGE.html#2</code> is the second one).</p>\n</section>\n</main>\n",
+          "record (<code>PAGE.html#2</code> is the second one).</p>\n"
+          "<p><code>ubench check PAGE.html</code> proves the records that are embedded here: counters, predictions, "
+          "medians (against their rates and residuals) and verdicts. It proves neither the text that is seen above nor "
+          "the statistics of spread, whose samples are left out here: for those check the records themselves.</p>\n"
+          "</section>\n</main>\n",
           out);
     for (size_t i = 0; i < records->count; i++)
         if (!ub_page_record_write(out, &records->items[i], i + 1, err))

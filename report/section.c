@@ -11,12 +11,30 @@
 #include "report/points.h"
 #include "report/svg.h"
 
-static void write_verdict(FILE *out, const struct ub_record *record, const struct ub_rule_facts *facts)
+static const char *plural(size_t count)
 {
+    return count == 1 ? "" : "s";
+}
+
+/* What a record that contradicts itself says of its laws is not repeated. */
+static void write_verdict(FILE *out, const struct ub_record *record, const struct ub_draft_entry *entry)
+{
+    const struct ub_rule_check *check = &entry->check;
     char text[1024];
-    ub_rule_facts_text(record, facts, text, sizeof text);
-    ub_html(out, "<p class=\"verdict\"><strong class=\"v%zu\">%s %s</strong> %s</p>\n", (size_t)facts->verdict,
-            ub_law_marks[facts->verdict], ub_law_words[facts->verdict], text);
+    ub_rule_facts_text(record, &entry->facts, text, sizeof text);
+    ub_html(out, "<p class=\"verdict\"><strong class=\"v%zu\">%s %s</strong> ", (size_t)entry->verdict,
+            ub_law_marks[entry->verdict], ub_law_words[entry->verdict]);
+    if (entry->verdict == UB_LAW_CONTRADICTS)
+        ub_html(
+            out,
+            "ubench check finds %zu problem%s, so what the record says of its law is not repeated here; the first: %s",
+            check->problems, plural(check->problems), check->first);
+    else if (entry->verdict == UB_LAW_NOT_CHECKED)
+        ub_html(out, "%zu point%s cannot be computed again by this build (%s). The record says of itself: %s",
+                check->untestable, plural(check->untestable), check->why, text);
+    else
+        ub_html(out, "%s", text);
+    fputs("</p>\n", out);
 }
 
 /* ---- charts ---------------------------------------------------------------------- */
@@ -236,7 +254,7 @@ static bool write_entry(FILE *out, const struct ub_draft *draft, const struct ub
             ub_date_text(record->run.started, date, sizeof date);
         ub_html(out, "<h3>%s%s%s</h3>\n", origin, *date ? ", " : "", date);
     }
-    write_verdict(out, record, &entry->facts);
+    write_verdict(out, record, entry);
     write_chart_of(out, draft, rule, entry, main);
     if (rule->micro && first)
         write_texts(out, rule->micro);

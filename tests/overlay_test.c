@@ -13,6 +13,7 @@
 
 #include "plots/describe.h"
 #include "plots/layout.h"
+#include "plots/quantity.h"
 #include "tests/io_fixture.h"
 
 enum { RUNS = 8 };
@@ -240,6 +241,91 @@ static void figures_speak(void **state)
     free_runs(runs, 2);
 }
 
+/* What the law does not test is no part of how far the points lie from it. */
+static void untested_times_are_left_out(void **state)
+{
+    (void)state;
+    static struct ub_figure figure;
+    struct ub_dot dots[] = {{.x = 1, .y = 101, .panel = NAN}, {.x = 2, .y = 412, .panel = NAN}};
+    struct ub_law_spot law[] = {{1, 100, NAN, NAN}, {2, 100, NAN, NAN}};
+    char text[UB_DESCRIPTION_BYTES];
+    figure = (struct ub_figure){.source = UB_MEASURED, .y_label = "useful bandwidth  [GB/s]", .series_count = 1};
+    figure.series[0] = (struct ub_series){.dot_count = 2, .dots = dots, .law_count = 2, .law = law};
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 312 % of the law (useful bandwidth).");
+    dots[1].untested = true;
+    snprintf(figure.y_label, sizeof figure.y_label, "time  [ns]");
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 1 % of the law; left out: 1 point whose time is not tested.");
+    dots[0].untested = true;
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "Shown: 2 points whose time is not tested.");
+    dots[0] = dots[1] = (struct ub_dot){.x = 1, .y = 100.00001, .panel = NAN};
+    ub_figure_describe_law(&figure, text, sizeof text);
+    assert_string_equal(text, "The points lie within 0.01 % of the law.");
+}
+
+/* What is said of all runs is true of each. */
+static void what_differs_is_said(void **state)
+{
+    (void)state;
+    struct ub_record runs[2];
+    struct ub_figure figure;
+    struct ub_error err;
+    make_run(&runs[0], "A", UB_MEASURED, 8);
+    make_run(&runs[1], "B", UB_MEASURED, 8);
+    for (size_t i = 0; i < 8; i++) {
+        runs[0].points[i].time.n = 1;
+        runs[1].points[i].time.n = 30;
+    }
+    if (!overlay(runs, 2, &plain, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(figure.conditions, "median of 1 to 30 samples"));
+    ub_figure_free(&figure);
+
+    for (size_t i = 4; i < 8; i++)
+        for (size_t r = 0; r < 2; r++) {
+            runs[r].points[i].axes[0].number -= 4;
+            ub_set_string(&runs[r].points[i].axes[2].word, r ? "load" : "store");
+        }
+    if (!overlay(runs, 2, &(struct ub_plot_options){.x = "stride", .series = "op"}, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(figure.series_count, 3);
+    bool told = false;
+    for (size_t i = 0; i < figure.note_count; i++)
+        told = told || strcmp(figure.notes[i], "B has no points of: store") == 0;
+    assert_true(told);
+    ub_figure_free(&figure);
+
+    const struct ub_record *turned[] = {&runs[1], &runs[0]};
+    if (!ub_figure_of_runs(&(struct ub_runs){2, turned}, &(struct ub_plot_options){.x = "stride"}, &figure, &err))
+        fail_msg("%s", err.text);
+    assert_true(figure.note_count > 0);
+    assert_string_equal(figure.notes[figure.note_count - 1], "not drawn, because only A has it: op store");
+    ub_figure_free(&figure);
+    assert_false(overlay(runs, 2, &(struct ub_plot_options){.x = "op", .series = "op"}, &figure, &err));
+    assert_int_equal(err.status, UB_USAGE);
+    assert_non_null(strstr(err.text, "--series op is --x"));
+    free_runs(runs, 2);
+}
+
+static void bytes_have_a_unit_that_suits_the_least(void **state)
+{
+    (void)state;
+    static const struct {
+        double least, largest;
+        const char *label;
+    } cases[] = {{0x1p15, 0x1p24, "in flight  [KiB]"}, {0x1p30, 0x1p34, "in flight  [GiB]"},
+                 {0x1p10, 0x1p34, "in flight  [KiB]"}, {0x1p19, 0x1p20, "in flight  [MiB]"},
+                 {16, 0x1p36, "in flight  [KiB]"},     {INFINITY, 0, "in flight  [byte]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ub_quantity quantity = {.key = "in_flight", .unit = "byte"};
+        char label[160];
+        ub_quantity_label(&quantity, cases[i].least, cases[i].largest, label, sizeof label);
+        assert_string_equal(label, cases[i].label);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +337,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_overlaid),
         cmocka_unit_test(names_are_harmless),
         cmocka_unit_test(figures_speak),
+        cmocka_unit_test(untested_times_are_left_out),
+        cmocka_unit_test(what_differs_is_said),
+        cmocka_unit_test(bytes_have_a_unit_that_suits_the_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,15 @@ static void verdicts_follow_from_the_record(void **state)
     ub_rule_facts_text(&record, &facts, text, sizeof text);
     assert_non_null(strstr(text, "7 of 8 exact counters"));
 
+    record.points[1].counters[0].class_ = UB_ESTIMATE;
+    record.points[1].counters[0].tolerance = 0.01;
+    record.points[1].counters[0].measured = 2 * record.points[1].counters[0].predicted;
+    ub_rule_facts_of(&record, "coalescing", &facts);
+    ub_rule_facts_text(&record, &facts, text, sizeof text);
+    assert_non_null(strstr(text, " 1 estimated counter lies outside its tolerance."));
+    record.points[1].counters[0].class_ = UB_STRUCTURAL;
+    record.points[1].counters[0].measured = record.points[1].counters[0].predicted;
+
     record.points[3].status = UB_POINT_FAILED;
     ub_rule_facts_of(&record, "coalescing", &facts);
     ub_rule_facts_text(&record, &facts, text, sizeof text);
@@ -348,7 +357,8 @@ static void a_page_without_gnuplot(void **state)
         fail_msg("%s", outcome.why);
     assert_non_null(strstr(page, "<strong>No chart:</strong> charts need gnuplot"));
     assert_non_null(strstr(page, "<summary>Table of 9 points</summary>"));
-    assert_non_null(strstr(page, "<h1>NVIDIA H200: 1 of 1 law holds</h1>"));
+    assert_non_null(
+        strstr(page, "<h1>NVIDIA H200: 0 of 1 law holds, 1 contradicts itself</h1>")); /* its laws are made up */
     assert_null(strstr(page, "role=\"img\""));
     free(page);
     ub_record_free(&record);
@@ -364,8 +374,8 @@ static void pages_of_little(void **state)
         const char *wanted;
     } cases[] = {
         {UB_MEASURED, 0, 0, "<h1>NVIDIA H200: 0 laws, none tested</h1>"},
-        {UB_MEASURED, 1, 1, "<h1>NVIDIA H200: 1 of 1 law holds</h1>"},
-        {UB_PREDICTED, 2, 0, "<h1>NVIDIA H200 (predicted): 1 law, none tested</h1>"},
+        {UB_MEASURED, 1, 1, "<h1>NVIDIA H200: 0 of 1 law holds, 1 contradicts itself</h1>"},
+        {UB_PREDICTED, 2, 0, "<h1>NVIDIA H200 (predicted): 0 of 1 law holds, 1 contradicts itself</h1>"},
         {UB_PUBLISHED, 2, 0, "<h1>NVIDIA H200 (published): 1 law, none tested</h1>"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

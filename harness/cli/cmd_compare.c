@@ -11,6 +11,7 @@
 #include "harness/cli/option_table.h"
 #include "harness/cli/options.h"
 #include "harness/engine/compare.h"
+#include "harness/engine/law.h"
 #include "harness/io/compare.h"
 #include "plots/compare.h"
 
@@ -59,7 +60,10 @@ static bool check_options(const struct ub_options *options, double *margin, stru
                        options->operand_count);
     if (format != UB_FORMAT_HUMAN && format != UB_FORMAT_JSON && format != UB_FORMAT_MARKDOWN)
         return ub_fail(err, UB_USAGE, "compare writes human, json or md, not %s", ub_format_table[format].name);
-    return read_margin(options->margin, margin, err) && ub_output_check(options->output, options->force, err) &&
+    return read_margin(options->margin, margin, err) &&
+           ub_output_check_inputs(options->output, options->operand_count, options->operands, err) &&
+           ub_output_check_inputs(options->plot, options->operand_count, options->operands, err) &&
+           ub_output_check(options->output, options->force, err) &&
            (!options->plot || ub_plot_check(&plot, options->plot, err));
 }
 
@@ -96,6 +100,33 @@ static bool draw(const struct ub_options *options, const struct ub_comparison *c
 
 /* ---- --fail-on ------------------------------------------------------------------- */
 
+/* Why no point of a run could be tested; NULL: some could. Fewer samples than an interval needs
+ * test nothing either. */
+static const char *why_untested(const struct ub_comparison *comparison, size_t run)
+{
+    bool few = false;
+    for (size_t i = 0; i < comparison->point_count; i++) {
+        const struct ub_contrast *contrast = &comparison->points[i].contrasts[run];
+        if (contrast->change != UB_CHANGE_UNTESTED && contrast->because != UB_BECAUSE_FEW)
+            return NULL;
+        few = few || contrast->because == UB_BECAUSE_FEW;
+    }
+    return few ? ub_change_reason_texts[UB_BECAUSE_FEW] : "";
+}
+
+/* A run of which nothing can be told must not pass for one that is no slower. */
+static bool check_tested(const char *fail_on, const struct ub_comparison *comparison, struct ub_error *err)
+{
+    for (size_t run = 1; run < comparison->run_count; run++) {
+        const char *why = why_untested(comparison, run);
+        const bool counted = why && *why && strcmp(fail_on, "unsure") == 0; /* they are unsure */
+        if (why && !counted)
+            return ub_fail(err, UB_BAD_DATA, "--fail-on %s: no point could be tested in %.200s%s%s", fail_on,
+                           comparison->runs[run].name, *why ? ": " : "", why);
+    }
+    return true;
+}
+
 static bool check_fail_on(const struct ub_options *options, const struct ub_comparison *comparison,
                           struct ub_error *err)
 {
@@ -111,7 +142,7 @@ static bool check_fail_on(const struct ub_options *options, const struct ub_comp
                        options->fail_on);
     if (comparison->run_count < 2)
         return ub_fail(err, UB_USAGE, "--fail-on %s needs two measured runs", options->fail_on);
-    return comparison->tested || ub_fail(err, UB_BAD_DATA, "--fail-on %s: no point could be tested", options->fail_on);
+    return check_tested(options->fail_on, comparison, err);
 }
 
 /* What the clock alone made slower is no change of the code. */
@@ -142,6 +173,10 @@ static bool report(const struct ub_options *options, const struct ub_comparison 
     const struct report subject = {comparison, options};
     if (!check_fail_on(options, comparison, err))
         return false;
+    if (options->plot && comparison->point_count == 0)
+        return ub_fail(
+            err, UB_BAD_DATA,
+            "--plot: there are only published figures to compare with, which are no runs and cannot be drawn");
     if (options->dry_run) {
         printf("would compare %zu points and %zu published figures; %zu points have no partner\n",
                comparison->point_count, comparison->published_count, comparison->unmatched_count);
@@ -171,6 +206,25 @@ static enum ub_status compare(const struct ub_options *options, const struct ub_
     return status;
 }
 
+static void pass_over(void *user, const char *text)
+{
+    (void)user;
+    (void)text;
+}
+
+/* A comparison of records that contradict themselves is one all the same, but not unsaid. */
+static void warn_of_check(const struct ub_options *options, const struct ub_operands *operands)
+{
+    for (size_t i = 0; i < operands->count && !options->quiet; i++) {
+        struct ub_check_counts counts;
+        const bool model = strncmp(options->operands[i], "model:", 6) == 0;
+        const size_t problems = model ? 0 : ub_check_record(&operands->records[i], &counts, pass_over, NULL);
+        if (problems > 0)
+            fprintf(stderr, "ubench: %s does not pass ubench check: %zu problem%s\n", options->operands[i], problems,
+                    problems == 1 ? "" : "s");
+    }
+}
+
 enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err)
 {
     double margin = default_margin;
@@ -178,6 +232,7 @@ enum ub_status ub_cmd_compare(struct ub_options *options, struct ub_error *err)
     if (!check_options(options, &margin, err) ||
         !ub_operands_load(options->operand_count, options->operands, options->rule, &operands, err))
         return err->status;
+    warn_of_check(options, &operands);
     const enum ub_status status = compare(options, &operands, margin, err);
     ub_operands_free(&operands);
     return status;

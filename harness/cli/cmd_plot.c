@@ -69,7 +69,8 @@ static bool draw(const struct ub_options *options, const struct ub_runs *runs, s
                                          .keep_script = options->keep_script,
                                          .force = options->force,
                                          .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-    if (!output || !ub_plot_check(&plot, output, err))
+    if (!output || !ub_output_check_inputs(output, options->operand_count, options->operands, err) ||
+        !ub_plot_check(&plot, output, err))
         return false;
     if (options->dry_run)
         return rehearse(runs, &plot, output, err);
@@ -93,12 +94,60 @@ static bool draw_records(const struct ub_options *options, const struct ub_recor
     return ok;
 }
 
+static bool has_rule(const struct ub_record *record, const char *rule)
+{
+    for (size_t i = 0; i < record->point_count; i++)
+        if (record->points[i].rule && strcmp(record->points[i].rule, rule) == 0)
+            return true;
+    return false;
+}
+
+/* Of the records of a page, from item `first` on, --rule picks the runs that have it. */
+static void pick_rule(struct ub_records *records, size_t first, const char *rule)
+{
+    size_t kept = first;
+    for (size_t i = first; i < records->count; i++) {
+        const struct ub_record record = records->items[i];
+        if (record.source != UB_PUBLISHED && has_rule(&record, rule)) {
+            records->items[i] = records->items[kept];
+            records->items[kept++] = record;
+        }
+    }
+    while (records->count > kept)
+        ub_record_free(&records->items[--records->count]);
+}
+
+/* A page may hold records of several rules, and a chart shows one. */
+static bool read_operand(const struct ub_options *options, const char *path, struct ub_records *records,
+                         struct ub_error *err)
+{
+    const size_t first = records->count;
+    if (!ub_records_read(path, records, err))
+        return false;
+    const size_t count = records->count - first;
+    if (count < 2)
+        return true;
+    const struct ub_record *model = &records->items[first];
+    const char *rule = options->rule ? options->rule : model->point_count ? model->points[0].rule : NULL;
+    char list[700];
+    ub_records_list(records, first, list, sizeof list);
+    for (size_t i = first; i < records->count && !options->rule; i++)
+        if (!rule || records->items[i].source == UB_PUBLISHED || !has_rule(&records->items[i], rule))
+            return ub_fail(err, UB_USAGE,
+                           "%.100s holds %zu records; write %.100s#NUMBER for one of them, or --rule: %s", path, count,
+                           path, list);
+    if (options->rule)
+        pick_rule(records, first, options->rule);
+    return records->count > first ||
+           ub_fail(err, UB_USAGE, "%.100s holds no run of the rule %.60s: %s", path, options->rule, list);
+}
+
 enum ub_status ub_cmd_plot(struct ub_options *options, struct ub_error *err)
 {
     struct ub_records records = {0};
     bool ok = true;
     for (size_t i = 0; i < options->operand_count && ok; i++)
-        ok = ub_records_read(options->operands[i], &records, err);
+        ok = read_operand(options, options->operands[i], &records, err);
     ok = ok && draw_records(options, &records, err);
     ub_records_free(&records);
     return ok ? UB_OK : err->status;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "harness/cli/options.h"
 #include "harness/io/json.h"
@@ -50,11 +51,28 @@ static bool redact(struct ub_record *record, struct ub_error *err)
     return true;
 }
 
+/* Whether an earlier operand is the same file. */
+static bool stands_earlier(const struct ub_options *options, size_t index)
+{
+    struct stat own, other;
+    if (strcmp(options->operands[index], "-") == 0 || stat(options->operands[index], &own) != 0 ||
+        !S_ISREG(own.st_mode))
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (stat(options->operands[i], &other) == 0 && other.st_dev == own.st_dev && other.st_ino == own.st_ino)
+            return true;
+    return false;
+}
+
 static bool read_records(const struct ub_options *options, struct ub_records *records, struct ub_error *err)
 {
-    for (size_t i = 0; i < options->operand_count; i++)
-        if (!ub_records_read(options->operands[i], records, err))
+    for (size_t i = 0; i < options->operand_count; i++) {
+        const bool again = stands_earlier(options, i);
+        if (again && !options->quiet)
+            fprintf(stderr, "ubench: %s is given twice and taken once\n", options->operands[i]);
+        if (!again && !ub_records_read(options->operands[i], records, err))
             return false;
+    }
     for (size_t i = 0; i < records->count && options->redact; i++)
         if (!redact(&records->items[i], err))
             return false;
@@ -106,7 +124,8 @@ enum ub_status ub_cmd_report(struct ub_options *options, struct ub_error *err)
     char name[PATH_BYTES];
     struct ub_records records = {0};
     const char *output = choose_output(options, name, sizeof name);
-    bool ok = ub_output_check(output, options->force, err) && read_records(options, &records, err);
+    bool ok = ub_output_check_inputs(output, options->operand_count, options->operands, err) &&
+              ub_output_check(output, options->force, err) && read_records(options, &records, err);
     if (ok && options->dry_run)
         printf("would write a report of %zu record%s to %s\n", records.count, records.count == 1 ? "" : "s", output);
     else if (ok)

@@ -114,14 +114,11 @@ static const struct ub_record *find_base(size_t count, const char *const *names,
     return NULL;
 }
 
-/* Times are compared, not counters: they are most of a record. */
-static const char *const unwanted[] = {"counters", "static", NULL};
-
 static bool load(size_t count, const char *const *names, const char *rule, struct ub_operands *out,
                  struct ub_error *err)
 {
     for (size_t i = 0; i < count; i++) /* all files first: a model may stand before its record */
-        if (!is_model(names[i]) && !ub_json_read_file_without(names[i], unwanted, &out->records[i], err))
+        if (!is_model(names[i]) && !ub_json_read_file(names[i], &out->records[i], err))
             return false;
     const struct ub_record *base = find_base(count, names, out);
     for (size_t i = 0; i < count; i++)

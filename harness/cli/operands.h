@@ -11,7 +11,7 @@ struct ub_operands {
     struct ub_record *records; /* owned */
 };
 
-/* Reads all files, without their counters; then predicts for each `model:NAME` (or model:FILE) the points of the
+/* Reads all files; then predicts for each `model:NAME` (or model:FILE) the points of the
  * first record that is not of published figures, or, where only models are given, the
  * default sweeps of all rules (`rule`: of this one alone). UB_BAD_DATA as ub_json_read(),
  * UB_USAGE: no such card, or no such rule. */

@@ -45,7 +45,7 @@ const struct ub_option ub_option_table[] = {
          "0, a UUID, all, model:h200 (predict for a card of the table) or model:FILE (for a card of one's own)"),
     TEXT("output", 'o', output, "FILE", "run show plot report compare", "where to write; - is standard output"),
     {"format", 'f', UB_OPTION_FORMAT, AT(format), "FORMAT", NULL, 0, 0, "run show metrics compare", NULL,
-     "human, json, csv, md, gbench or openmetrics (ubench help formats)"},
+     "human, json, csv, md, gbench or openmetrics (ubench help formats); compare: human, json or md"},
     TEXT("counters", 0, counters, "auto|off|require|KEY,...", "run check",
          "hardware counters: those of the rule where they can be read (auto), none, or those keys; require: an error "
          "without them (check: a problem, exit 1)"),
@@ -78,7 +78,8 @@ const struct ub_option ub_option_table[] = {
     FLAG("dark", 0, dark, "run plot occupancy compare", NULL, "light lines on a dark ground"),
     FLAG("keep-script", 0, keep_script, "run plot occupancy compare", NULL,
          "leave the gnuplot script beside the picture"),
-    TEXT("margin", 0, margin, "SHARE", "compare", "less than that is no change: 2%, which is the default"),
+    TEXT("margin", 0, margin, "PERCENT", "compare",
+         "less than that is no change, with its sign: 2%, which is the default"),
     CHOICE("fail-on", fail_on, "slower|unsure", "compare",
            "exit 1 if a point is slower (and not by the clock alone), or unsure: slower or not to be told"),
     FLAG("explain", 0, explain, "compare", NULL,

@@ -120,6 +120,10 @@ void ub_print_version(void);
  * read-only. NULL and "-" are fine. */
 bool ub_output_check(const char *path, bool force, struct ub_error *err);
 
+/* Refusal (UB_USAGE) of a file to be written that is one of those read, under any name; those
+ * may be "-", PAGE.html#2 or model:FILE. NULL and "-" are fine. */
+bool ub_output_check_inputs(const char *path, size_t count, const char *const *inputs, struct ub_error *err);
+
 /* Writes anything to stdout ("-", NULL) or to a file; a file is written beside its name and
  * renamed, a pipe or a device is written to. UB_CANNOT_WRITE, or what `write` says. */
 typedef bool (*ub_output_writer)(FILE *stream, const void *subject, struct ub_error *err);

@@ -154,6 +154,32 @@ bool ub_output_check(const char *path, bool force, struct ub_error *err)
     return true;
 }
 
+/* The file behind "report.html#2" and "model:gpu.json". False: there is none. */
+static bool stat_input(const char *name, struct stat *status)
+{
+    static const char model[] = "model:";
+    char file[PATH_SIZE];
+    const char *path = strncmp(name, model, strlen(model)) == 0 ? name + strlen(model) : name;
+    const char *mark = strrchr(path, '#');
+    if (stat(path, status) == 0)
+        return true;
+    return mark && (size_t)snprintf(file, sizeof file, "%.*s", (int)(mark - path), path) < sizeof file &&
+           stat(file, status) == 0;
+}
+
+bool ub_output_check_inputs(const char *path, size_t count, const char *const *inputs, struct ub_error *err)
+{
+    struct stat written, read;
+    if (is_stdout(path) || stat(path, &written) != 0 || !S_ISREG(written.st_mode))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(inputs[i], "-") != 0 && stat_input(inputs[i], &read) && read.st_dev == written.st_dev &&
+            read.st_ino == written.st_ino)
+            return ub_fail(err, UB_USAGE, "%.400s is read as %.400s: give what is written another name", path,
+                           inputs[i]);
+    return true;
+}
+
 /* What is written, whatever it is. */
 struct document {
     ub_output_writer write;

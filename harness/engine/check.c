@@ -212,6 +212,7 @@ static bool test_measured(struct checker *check, const struct ub_record_counter 
     check->counts->counters++;
     if (fresh->measured != fresh->predicted) {
         check->counts->broken++;
+        check->counts->refuted++;
         problem(check, "%s measured %" PRIu64 ", the law says %" PRIu64, fresh->key, fresh->measured, fresh->predicted);
     }
     return true;
@@ -308,9 +309,11 @@ static void check_law(struct checker *check, const struct ub_micro *micro, const
     } else {
         check_without_law(check);
     }
-    if (!check->jit && ub_resident_differs(&fresh))
+    if (!check->jit && ub_resident_differs(&fresh)) {
+        check->counts->refuted++;
         problem(check, "the driver says that an SM holds %d blocks, the law says %.12g", fresh.static_.resident_blocks,
                 ub_point_predicted_metric(&fresh, "resident_blocks")->value);
+    }
     check->counts->holding += fresh.time_verdict == UB_TIME_HOLDS;
     check->counts->deviating += fresh.time_verdict == UB_TIME_DEVIATES;
     ub_record_point_free(&fresh);
@@ -332,9 +335,10 @@ static void check_refusal(struct checker *check, const struct ub_micro *micro, c
     const char *law = micro->refusal ? micro->refusal(&check->gpu, point) : NULL;
     const char *reason = stored->reason ? stored->reason : "";
     const bool refused = stored->status == UB_POINT_SKIPPED && strncmp(reason, mark, strlen(mark)) == 0;
-    if (law && stored->status == UB_POINT_OK && check->record->source != UB_PREDICTED)
+    if (law && stored->status == UB_POINT_OK && check->record->source != UB_PREDICTED) {
+        check->counts->refuted++;
         problem(check, "was launched, but the law says that %s refuses it", law);
-    else if (refused && !law)
+    } else if (refused && !law)
         problem(check, "is \"%s\", but the law says that it is launched", reason);
     else if (refused && !names(reason + strlen(mark), law))
         problem(check, "is \"%s\", but the law names %s", reason, law);
@@ -497,6 +501,12 @@ static void check_constants(struct checker *check)
             check_provided(check, ub_entries[i].micro, &ub_entries[i].micro->provides[j]);
 }
 
+/* `rule` NULL: any. */
+static bool is_of(const struct ub_record_point *point, const char *rule)
+{
+    return !rule || ub_same_text(point->rule, rule);
+}
+
 /* ---- evidence counts once ------------------------------------------------- */
 
 struct named {
@@ -511,7 +521,7 @@ static int by_name(const void *a, const void *b)
 
 /* A point that stands twice in a sweep, with the same data and cache, would prove as much
  * as two. */
-static void check_copies(struct checker *check)
+static void check_copies(struct checker *check, const char *rule)
 {
     const struct ub_record *record = check->record;
     struct named *named = calloc(record->point_count + 1, sizeof *named);
@@ -530,26 +540,42 @@ static void check_copies(struct checker *check)
     }
     qsort(named, record->point_count, sizeof *named, by_name);
     for (size_t i = 1; i < record->point_count; i++)
-        if (strcmp(named[i].name, named[i - 1].name) == 0) {
+        if (strcmp(named[i].name, named[i - 1].name) == 0 && is_of(named[i].point, rule)) {
             check->point = named[i].point;
             problem(check, "stands twice in the sweep %s", text_or_null(check->point->sweep));
         }
     free(named);
 }
 
-size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
-                       void *user)
+/* `rule` NULL: all points. */
+static size_t check_points(const struct ub_record *record, const char *rule, struct ub_check_counts *counts,
+                           ub_check_report report, void *user)
 {
     struct checker check = {
         .record = record, .jit = record->run.jit == 1, .counts = counts, .report = report, .user = user};
-    *counts = (struct ub_check_counts){.points = record->point_count};
+    *counts = (struct ub_check_counts){0};
     ub_gpu_of_record(record, &check.gpu);
     check_constants(&check);
     for (size_t i = 0; i < record->point_count; i++) {
+        if (!is_of(&record->points[i], rule))
+            continue;
+        counts->points++;
         check.point = &record->points[i];
         check_point(&check);
     }
     if (record->source != UB_PUBLISHED) /* where several authors may say something of one point */
-        check_copies(&check);
+        check_copies(&check, rule);
     return check.problems;
+}
+
+size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
+                       void *user)
+{
+    return check_points(record, NULL, counts, report, user);
+}
+
+size_t ub_check_rule(const struct ub_record *record, const char *rule, struct ub_check_counts *counts,
+                     ub_check_report report, void *user)
+{
+    return check_points(record, rule, counts, report, user);
 }

@@ -61,8 +61,10 @@ bool ub_point_from_record(const struct ub_micro *micro, const struct ub_record_p
  * summary and verdicts are checked from the record alone, its law is not. */
 struct ub_check_counts {
     size_t points;
-    size_t counters;   /* exact counters compared with the recomputed law */
-    size_t broken;     /* of those, the ones that differ */
+    size_t counters; /* exact counters compared with the recomputed law */
+    size_t broken;   /* of those, the ones that differ */
+    size_t
+        refuted; /* problems by which the card contradicts a law (the broken ones among them), not the record itself */
     size_t holding;    /* points whose time is within the law's tolerance */
     size_t deviating;  /* points whose time is not (a fact, no problem) */
     size_t not_tested; /* points without any exact counter compared */
@@ -74,6 +76,9 @@ struct ub_check_counts {
 typedef void (*ub_check_report)(void *user, const char *text);
 size_t ub_check_record(const struct ub_record *record, struct ub_check_counts *counts, ub_check_report report,
                        void *user);
+/* The same of the points of one rule, and of the constants, on which all rest. */
+size_t ub_check_rule(const struct ub_record *record, const char *rule, struct ub_check_counts *counts,
+                     ub_check_report report, void *user);
 
 /* The GPU that a record is about: by slug, else from its attributes. */
 void ub_gpu_of_record(const struct ub_record *record, struct ub_gpu *out);

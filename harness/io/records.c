@@ -143,11 +143,21 @@ static bool read_record(const struct page *page, size_t number, const char *json
     return ok;
 }
 
+/* Whether a page that ubench wrote lacks its end: records may have been lost with it. */
+static bool is_cut_off(const struct page *page)
+{
+    static const char mark[] = "<meta name=\"generator\" content=\"ubench ", end[] = "</html>";
+    return memmem(page->bytes, page->length, mark, sizeof mark - 1) &&
+           !memmem(page->bytes, page->length, end, sizeof end - 1);
+}
+
 /* Appends record number `wanted` of the page; 0: all. */
 static bool read_page(struct page *page, size_t wanted, struct ub_records *out, struct ub_error *err)
 {
     const char *json = NULL;
     size_t length = 0, number = 0;
+    if (is_cut_off(page))
+        return fail_page(page, "this page is cut off: its end is missing, and records with it", err);
     while (next_record(page, &json, &length)) {
         if (wanted && ++number != wanted)
             continue;
@@ -231,16 +241,16 @@ void ub_records_free(struct ub_records *records)
     *records = (struct ub_records){0};
 }
 
-/* "#1 coalescing on NVIDIA H200, #2 null on NVIDIA H200" */
-static void list_records(const struct ub_records *records, char *text, size_t size)
+void ub_records_list(const struct ub_records *records, size_t first, char *text, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; i < records->count && used < size; i++) {
+    for (size_t i = first; i < records->count && used < size; i++) {
         const struct ub_record *record = &records->items[i];
         char rule[60], device[60];
         ub_text_plain(rule, sizeof rule, record->point_count ? record->points[0].rule : "no points", 40, true);
         ub_text_plain(device, sizeof device, record->device.name ? record->device.name : "an unnamed GPU", 40, true);
-        used += (size_t)snprintf(text + used, size - used, "%s#%zu %s on %s", i ? ", " : "", i + 1, rule, device);
+        used += (size_t)snprintf(text + used, size - used, "%s#%zu %s on %s", i > first ? ", " : "", i - first + 1,
+                                 rule, device);
     }
 }
 
@@ -253,7 +263,7 @@ static bool take_only(struct ub_records *records, const char *name, struct ub_re
         records->items[0] = (struct ub_record){0};
         return true;
     }
-    list_records(records, list, sizeof list);
+    ub_records_list(records, 0, list, sizeof list);
     ub_text_plain(plain, sizeof plain, name, NAME_COLUMNS, true);
     return ub_fail(err, UB_BAD_DATA, "%s holds %zu records; write %s#NUMBER for one of them: %s", plain, records->count,
                    plain, list);

@@ -19,6 +19,8 @@ struct ub_records {
  * and for a page that is no report of ubench; `out` keeps what it had. */
 bool ub_records_read(const char *path, struct ub_records *out, struct ub_error *err);
 void ub_records_free(struct ub_records *records);
+/* "#1 coalescing on NVIDIA H200, #2 null on NVIDIA H200": from item `first` on, counted from 1. */
+void ub_records_list(const struct ub_records *records, size_t first, char *text, size_t size);
 
 /* ---- inside of a page ------------------------------------------------------ */
 

@@ -79,6 +79,11 @@ grep -q '^<details><summary>What is the same</summary>$' said.md || fail "said.m
 expect 74 "said.md exists; --force overwrites it" "$data/a.json" "$data/slow.json" -o said.md
 expect 0 "" "$data/a.json" "$data/slow.json" -o said.json
 python3 -m json.tool said.json >/dev/null || fail "said.json is no JSON"
+cp "$data/a.json" mine.json
+ln -s mine.json mine.svg
+expect 2 "mine.json is read as mine.json" mine.json "$data/b.json" -o mine.json --force
+expect 2 "mine.svg is read as mine.json" "$data/b.json" mine.json --plot mine.svg --force
+cmp -s mine.json "$data/a.json" || fail "a record was overwritten"
 expect 74 "nowhere" "$data/a.json" "$data/b.json" -o nowhere/x.md
 expect 2 "compare writes human, json or md, not csv" "$data/a.json" "$data/b.json" -f csv
 expect 2 "compare writes human, json or md, not csv" "$data/a.json" "$data/b.json" -o x.csv
@@ -112,6 +117,8 @@ expect 0 "of the published" "$UBENCH_SOURCE/reports/published/h200.json" "$data/
 expect 0 "" model:a100 "$UBENCH_SOURCE/reports/published/a100.json" -f json
 says 'all(f["published_by"] and f["kind"] and f["error"] is not None and f["rests_on"] for f in c["published"])'
 says 'all(abs(f["predicted"] / f["published"] - 1 - f["error"]) < 1e-9 for f in c["published"])'
+expect 65 "published figures to compare with, which are no runs and cannot be drawn" "$data/a.json" \
+    "$UBENCH_SOURCE/reports/published/h200.json" --plot figures.svg
 expect 65 "no published figure of the rule divergence" "$UBENCH_SOURCE/reports/published/a100.json" --rule divergence
 UBENCH=$UBENCH "$UBENCH_SOURCE/reports/published.sh" >published.md || fail "reports/published.sh"
 diff published.md "$UBENCH_SOURCE/docs/published.md" >/dev/null ||
@@ -155,7 +162,7 @@ expect 0 "failed: a wrong sum" "$data/a.json" lost.json
 change "$data/a.json" untimed.json 'for p in u["points"]: p["time_ns"] = None'
 expect 0 "no time" "$data/a.json" untimed.json
 expect 0 "58 not tested" "$data/a.json" untimed.json
-expect 65 "no point could be tested" "$data/a.json" untimed.json --fail-on slower
+expect 65 "no point could be tested in untimed.json" "$data/a.json" untimed.json --fail-on slower
 change "$data/a.json" zero.json 'for p in u["points"]:
     if p["time_ns"]: p["time_ns"].update(median=0, ci_lo=0, ci_hi=0, samples=[0.0] * len(p["time_ns"]["samples"]))'
 expect 0 "a time of zero" "$data/a.json" zero.json
@@ -166,6 +173,9 @@ change "$data/a.json" single.json 'for p in u["points"]:
     if t: t.update(n=1, samples=t["samples"][:1], clock_mhz=None, flags=[], ci_lo=None, ci_hi=None)'
 expect 0 "58 unsure" single.json single.json
 expect 0 "fewer than 6 samples have no interval" single.json single.json
+expect 65 "no point could be tested in single.json: fewer than 6 samples" "$data/a.json" single.json --fail-on slower
+expect 65 "no point could be tested in single.json" "$data/a.json" "$data/b.json" single.json --fail-on slower
+expect 1 "58 unsure" "$data/a.json" single.json --fail-on unsure
 change "$data/a.json" brief.json 'for p in u["points"]:
     t = p["time_ns"]
     if t: t.update(samples=None, clock_mhz=None, flags=None)'
@@ -176,6 +186,15 @@ change "$data/a.json" clock.json 'for p in u["points"]:
         t.update(median=t["median"] * 1.1, ci_lo=t["ci_lo"] * 1.1, ci_hi=t["ci_hi"] * 1.1,
                  samples=[s * 1.1 for s in t["samples"]], clock_mhz=[c / 1.1 for c in t["clock_mhz"]])'
 expect 0 "by the clock alone: as many cycles as before" "$data/a.json" clock.json --fail-on slower
+h200=$UBENCH_SOURCE/reports/h200/null.json
+change "$h200" off.json 'for p in u["points"]:
+    if p["time_ns"]: p["time_ns"]["median"] *= 1.5'
+expect 0 "off.json does not pass ubench check: " "$h200" off.json
+grep -q "null.json does not pass" err && fail "a sound record is suspected"
+expect 0 "" "$h200" off.json -q
+[ -s err ] && fail "-q is not quiet: $(cat err)"
+expect 0 "" "$h200" model:a100
+[ -s err ] && fail "a sound record and a model: $(cat err)"
 change "$data/a.json" half.json 'u["run"]["complete"] = False'
 expect 0 "INCOMPLETE" "$data/a.json" half.json
 

@@ -40,7 +40,7 @@ null=$h200/null.json
 # Names and files.
 cp "$null" run.json
 expect 0 "wrote run.html" report run.json
-page run.html "NVIDIA H200: 1 of 1 law holds" "Method" "Ceilings" "measured in this run" --charts "$(charts 2)"
+page run.html "NVIDIA H200: 1 of 1 law holds" "proves neither the text" "Method" "Ceilings" "measured in this run" --charts "$(charts 2)"
 expect 74 "run.html exists; --force overwrites it" report run.json
 expect 0 "wrote run.html" report run.json --force
 expect 0 "would write a report of 2 records to report.html" report run.json a100.json --dry-run
@@ -58,6 +58,18 @@ expect 74 "No such file or directory" report run.json -o none/a.html
 expect 74 "No space left" report run.json -o /dev/full
 expect 2 "report takes no --suite" report run.json --suite quick
 [ "$(ls -- *.tmp* x.html 2>/dev/null)" = "" ] || fault "left behind: $(ls)"
+
+# What is written is none of what is read, whatever its name.
+ln -s run.json alias.json
+ln run.json other.html
+cp run.json kept.json
+expect 2 "run.json is read as run.json: give what is written another name" report run.json -o run.json --force
+expect 2 "run.json is read as alias.json" report a100.json alias.json -o run.json --force
+expect 2 "other.html is read as run.json" report run.json -o other.html --force
+expect 2 "run.html is read as run.html#1" report 'run.html#1' -o run.html --force
+expect 2 "alias.json is read as run.json" plot run.json --term svg -o alias.json --force
+cmp -s run.json kept.json || fault "a record was overwritten by what was made of it"
+rm other.html
 
 # A page is a record again.
 expect 0 "16 points, measured; 64 exact counters tested, 0 broken" check run.html
@@ -95,6 +107,11 @@ fi
 expect 0 "" report "$h200"/*.json -o all.html -q
 page all.html "NVIDIA H200"
 [ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fault "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
+[ $gnuplot = 0 ] || expect 0 "wrote picked.svg" plot all.html --rule divergence -o picked.svg
+expect 2 "holds no run of the rule nothing" plot all.html --rule nothing -o x.svg
+expect 2 "write all.html#NUMBER for one of them, or --rule: #1 " plot all.html -o x.svg
+head -c 1000000 all.html >cut.html
+expect 65 "cut.html: this page is cut off" check cut.html
 size=$(wc -c <all.html)
 [ "$size" -lt 3000000 ] || fault "the page of reports/h200 has $size bytes"
 expect 0 "" check all.html
@@ -108,6 +125,60 @@ expect 0 "" report third.html -o again.html --force -q
 cmp -s third.html again.html || fault "a page of a page with published figures differs"
 expect 0 "" report "$published"/a100.json -o only.html -q
 page only.html "(published): " "none tested"
+
+page third.html "1 record, " ", and 1 of published figures"
+page only.html "1 record of published figures"
+expect 0 "alias.json is given twice and taken once" report run.json alias.json -o once.html
+cmp -s run.html once.html || fault "a record that is given twice counts twice"
+
+# Warnings come first, a line a kind; what repeats is folded, numbers have no more digits than matter.
+"$python" - <<'END'
+import json
+record = json.load(open("run.json"))
+u = record["ubench"]
+u["device"]["throttle_reasons"] = "software power cap"
+u["warnings"] = [{"code": "throttled", "point": None, "text": "the clock is held down: software power cap"}] + [
+    {"code": "two-modes", "point": p, "text": "round 2.14043e+06, 67497.53 and 0.0312345678 ns, not 12.4.131"} for p in (1, 2)]
+json.dump(record, open("warned.json", "w"))
+END
+expect 0 "" report warned.json -o warned.html -q
+page warned.html "two-modes 2 times" "round 2140430, 67498 and 0.03123 ns, not 12.4.131"
+[ "$(grep -ci "throttled</strong>\|throttled.</strong>" warned.html)" -eq 1 ] || fault "warned.html says throttled twice"
+
+# No verdict that the check does not find again: what a record says of itself is not enough.
+"$python" - <<'END'
+import json
+def change(name, edit):
+    record = json.load(open("run.json"))
+    for point in record["ubench"]["points"]:
+        edit(point)
+    json.dump(record, open(name, "w"))
+def zero(p):
+    if p["time_ns"]:
+        p["time_ns"].update({k: 0 for k, v in p["time_ns"].items() if k in ("median", "ci_lo", "ci_hi", "min", "p05", "p95")})
+        p["time_ns"]["samples"] = [0.0] * len(p["time_ns"]["samples"])
+def stale(p):
+    if p["time_ns"]:
+        for k in ("median", "ci_lo", "ci_hi", "min", "p05", "p95", "mad"):
+            p["time_ns"][k] *= 1.5
+        p["time_ns"]["samples"] = [1.5 * s for s in p["time_ns"]["samples"]]
+change("zero.json", zero)
+change("stale.json", stale)
+change("untimed.json", lambda p: p.update(time_ns=None))
+change("unknown.json", lambda p: p.update(rule="nill"))
+unknown = open("unknown.json").read() # constants that its points measured go with them
+open("unknown.json", "w").write(unknown.replace("measured in this run: null", "measured in this run: nill"))
+END
+for record in zero stale untimed; do
+    expect 1 "problem" check $record.json
+    expect 0 "" report $record.json -o $record.html -q
+    page $record.html "NVIDIA H200: 0 of 1 law holds, 1 contradicts itself" "contradicts itself null"
+    grep -q "holds</strong>" $record.html && fault "$record.html: a green verdict"
+done
+expect 0 "" report unknown.json -o unknown.html -q
+page unknown.html "NVIDIA H200: 0 of 1 law holds, 1 is not checked" "not checked nill" "this build has no rule"
+grep -q "holds</strong>" unknown.html && fault "unknown.html: a green verdict"
+grep -q "contradicts itself\|not checked" run.html && fault "run.html: a sound record is suspected"
 
 # Without gnuplot every table is there, and the page says what is missing.
 UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
