@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/cli/operands.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,12 +115,63 @@ static const struct ub_record *find_base(size_t count, const char *const *names,
     return NULL;
 }
 
+/* ---- files --------------------------------------------------------------------------- */
+
+struct reading {
+    const char *name;
+    struct ub_record *record;
+    struct ub_error err;
+    bool ok, threaded;
+    pthread_t thread;
+};
+
+static void *read_one(void *user)
+{
+    struct reading *reading = user;
+    reading->ok = ub_json_read_file(reading->name, reading->record, &reading->err);
+    return NULL;
+}
+
+/* Each in a thread of its own, since reading takes longer than comparing. Of several that
+ * cannot be read the first is named. */
+static bool read_files(struct reading *readings, size_t count, struct ub_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count; i++)
+        readings[i].threaded = i + 1 < count && pthread_create(&readings[i].thread, NULL, read_one, &readings[i]) == 0;
+    for (size_t i = 0; i < count; i++)
+        if (!readings[i].threaded)
+            read_one(&readings[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (readings[i].threaded)
+            pthread_join(readings[i].thread, NULL);
+        if (!readings[i].ok && ok)
+            *err = readings[i].err;
+        ok = ok && readings[i].ok;
+    }
+    return ok;
+}
+
+/* All files before any model, which may stand before its record. */
+static bool load_files(size_t count, const char *const *names, struct ub_operands *out, struct ub_error *err)
+{
+    struct reading *readings = calloc(count + 1, sizeof *readings);
+    size_t files = 0;
+    if (!readings)
+        return ub_fail(err, UB_INTERNAL, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!is_model(names[i]))
+            readings[files++] = (struct reading){.name = names[i], .record = &out->records[i]};
+    const bool ok = read_files(readings, files, err);
+    free(readings);
+    return ok;
+}
+
 static bool load(size_t count, const char *const *names, const char *rule, struct ub_operands *out,
                  struct ub_error *err)
 {
-    for (size_t i = 0; i < count; i++) /* all files first: a model may stand before its record */
-        if (!is_model(names[i]) && !ub_json_read_file(names[i], &out->records[i], err))
-            return false;
+    if (!load_files(count, names, out, err))
+        return false;
     const struct ub_record *base = find_base(count, names, out);
     for (size_t i = 0; i < count; i++)
         if (is_model(names[i]) && !load_model(names[i], base, rule, &out->records[i], err))
