@@ -62,7 +62,8 @@ static void write_chart(FILE *out, const struct ub_draft *draft, const struct ub
               out);
         fputs(svg, out);
         ub_html(out,
-                "</div><figcaption>Lines: the law, computed from the constants below, not drawn through the points. %s</figcaption></figure>\n",
+                "</div><figcaption>Lines: the law, computed from the constants below, not drawn through the points. "
+                "%s</figcaption></figure>\n",
                 chart->law);
     } else {
         write_missing(out, chart, chart->svg ? err.text : chart->why);
