@@ -300,7 +300,7 @@ static bool read_options(const struct ub_micro *micro, struct ub_axis_option *op
         if (ranges[axis].count)
             return ub_fail(err, UB_USAGE, "--%s given twice", options[i].name);
         if (!ub_axis_parse(&micro->axes[axis], options[i].spec, &ranges[axis], err))
-            return false;
+            return ub_fail_in(err, "%s", micro->name); /* of `run all`, which of them */
     }
     return fill_initial(micro, ranges, err);
 }
