@@ -17,17 +17,11 @@
 #include "harness/contract/record.h"
 #include "micro/bank_conflict/access.h"
 #include "micro/bank_conflict/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_bank_conflict;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static const struct ub_gpu *card(const char *slug)
-{
-    const struct ub_gpu *gpu = ub_gpu_find(slug);
-    assert_non_null(gpu);
-    return gpu;
-}
 
 static int64_t word_index(enum bank_conflict_axis axis, const char *word)
 {

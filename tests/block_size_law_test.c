@@ -16,23 +16,13 @@
 #include "harness/engine/plan.h"
 #include "harness/model/time.h"
 #include "micro/block_size/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_block_size;
 
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_block_size, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_block_size, axes);
 }
 
 static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *point)
@@ -50,16 +40,10 @@ static struct ub_law law_at(const char *axes)
     return law_of(h200(), &point);
 }
 
-static uint64_t counter(const struct ub_law *law, const char *key)
+static uint64_t structural(const struct ub_law *law, const char *key)
 {
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0) {
-            assert_true(law->counters[i].known);
-            assert_int_equal(law->counters[i].class_, UB_STRUCTURAL);
-            return law->counters[i].predicted;
-        }
-    fail_msg("the law has no %s", key);
-    return 0;
+    assert_int_equal(counter_of(law, key)->class_, UB_STRUCTURAL);
+    return counter(law, key);
 }
 
 /* ---- how vectors are cut ---------------------------------------------------------------- */
@@ -134,18 +118,18 @@ static void whole_warps_ask_for_whole_sectors(void **state)
         char axes[64];
         snprintf(axes, sizeof axes, "block=%d n=%d", block, 10 * 32 * block);
         const struct ub_law law = law_at(axes);
-        assert_int_equal(counter(&law, "blocks_launched"), 320);
-        assert_int_equal(counter(&law, "warps_launched"), 10 * block);
-        assert_int_equal(counter(&law, "threads_launched"), 320 * block);
-        assert_int_equal(counter(&law, "global_load_requests"), 2 * 10 * block);
-        assert_int_equal(counter(&law, "global_load_sectors"), 2 * 4 * 10 * block);
-        assert_int_equal(counter(&law, "global_store_requests"), 10 * block);
-        assert_int_equal(counter(&law, "global_store_sectors"), 4 * 10 * block);
+        assert_int_equal(structural(&law, "blocks_launched"), 320);
+        assert_int_equal(structural(&law, "warps_launched"), 10 * block);
+        assert_int_equal(structural(&law, "threads_launched"), 320 * block);
+        assert_int_equal(structural(&law, "global_load_requests"), 2 * 10 * block);
+        assert_int_equal(structural(&law, "global_load_sectors"), 2 * 4 * 10 * block);
+        assert_int_equal(structural(&law, "global_store_requests"), 10 * block);
+        assert_int_equal(structural(&law, "global_store_sectors"), 4 * 10 * block);
         snprintf(axes, sizeof axes, "bytes=16 block=%d n=%d", block, 4 * 10 * 32 * block);
         const struct ub_law wide = law_at(axes);
-        assert_int_equal(counter(&wide, "blocks_launched"), 320);
-        assert_int_equal(counter(&wide, "global_store_requests"), 10 * block);
-        assert_int_equal(counter(&wide, "global_load_sectors"), 2 * 16 * 10 * block);
+        assert_int_equal(structural(&wide, "blocks_launched"), 320);
+        assert_int_equal(structural(&wide, "global_store_requests"), 10 * block);
+        assert_int_equal(structural(&wide, "global_load_sectors"), 2 * 16 * 10 * block);
     }
 }
 
@@ -177,14 +161,14 @@ static void any_block_and_any_end(void **state)
                 const struct ub_law law = law_of(h200(), &point);
                 uint64_t requests, sectors;
                 count_warps((uint64_t)block, ends[i], wide ? 2 : 8, &requests, &sectors);
-                assert_int_equal(counter(&law, "global_store_requests"), requests);
-                assert_int_equal(counter(&law, "global_store_sectors"), sectors);
-                assert_int_equal(counter(&law, "global_load_requests"), 2 * requests);
-                assert_int_equal(counter(&law, "global_load_sectors"), 2 * sectors);
+                assert_int_equal(structural(&law, "global_store_requests"), requests);
+                assert_int_equal(structural(&law, "global_store_sectors"), sectors);
+                assert_int_equal(structural(&law, "global_load_requests"), 2 * requests);
+                assert_int_equal(structural(&law, "global_load_sectors"), 2 * sectors);
                 const uint64_t blocks = (ends[i] + (uint64_t)block - 1) / (uint64_t)block;
-                assert_int_equal(counter(&law, "blocks_launched"), blocks);
-                assert_int_equal(counter(&law, "warps_launched"), blocks * (((uint64_t)block + 31) / 32));
-                assert_int_equal(counter(&law, "threads_launched"), blocks * (uint64_t)block);
+                assert_int_equal(structural(&law, "blocks_launched"), blocks);
+                assert_int_equal(structural(&law, "warps_launched"), blocks * (((uint64_t)block + 31) / 32));
+                assert_int_equal(structural(&law, "threads_launched"), blocks * (uint64_t)block);
             }
 }
 
@@ -192,9 +176,9 @@ static void an_empty_grid_asks_for_nothing(void **state)
 {
     (void)state;
     const struct ub_law law = law_at("work=empty block=96");
-    assert_int_equal(counter(&law, "blocks_launched"), 1398102);
-    assert_int_equal(counter(&law, "warps_launched"), 3 * 1398102);
-    assert_int_equal(counter(&law, "global_load_requests") + counter(&law, "global_store_sectors"), 0);
+    assert_int_equal(structural(&law, "blocks_launched"), 1398102);
+    assert_int_equal(structural(&law, "warps_launched"), 3 * 1398102);
+    assert_int_equal(structural(&law, "global_load_requests") + structural(&law, "global_store_sectors"), 0);
 }
 
 /* ---- time ---------------------------------------------------------------------------------- */
@@ -285,7 +269,7 @@ static void without_a_bandwidth_there_is_no_time(void **state)
         assert_true(isnan(law.time_ns) && law.tolerance == 0);
         assert_null(law.bottleneck);
         assert_string_equal(law.note, UB_NOTE_NO_DRAM);
-        assert_true(counter(&law, "blocks_launched") > 0);
+        assert_true(structural(&law, "blocks_launched") > 0);
     }
     const struct ub_point empty = point_of("work=empty");
     const struct ub_law law = law_of(orin, &empty);
@@ -307,22 +291,13 @@ static void every_sweep_for_every_card(void **state)
             const bool has_bandwidth = ub_gpu_at(i)->dram_bandwidth_bps > 0;
             const bool loads = plan.points[n].point.values[BLOCK_SIZE_WORK] == BLOCK_SIZE_ADD;
             assert_int_equal(isfinite(law.time_ns), has_bandwidth || !loads);
-            assert_true(counter(&law, "warps_launched") >= counter(&law, "blocks_launched"));
+            assert_true(structural(&law, "warps_launched") >= structural(&law, "blocks_launched"));
         }
         ub_plan_free(&plan);
     }
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------- */
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
-}
 
 /* What a point has, the rule says that it has: charts and checks of records ask there. */
 static void every_metric_is_listed(void **state)

@@ -17,18 +17,12 @@
 #include "harness/contract/record.h"
 #include "micro/carveout/access.h"
 #include "micro/carveout/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_carveout;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define KIB(n)       (UINT64_C(1024) * (n))
-
-static const struct ub_gpu *card(const char *slug)
-{
-    const struct ub_gpu *gpu = ub_gpu_find(slug);
-    assert_non_null(gpu);
-    return gpu;
-}
 
 static struct ub_point point_of(int64_t percent, uint64_t footprint, uint64_t shared, int64_t ask, int64_t order,
                                 int64_t load)
@@ -240,22 +234,6 @@ static void turns_take_every_line_once(void **state)
 
 /* ---- the law ------------------------------------------------------------------------ */
 
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("no counter %s", key);
-    return NULL;
-}
-
-static uint64_t predicted(const struct ub_law *law, const char *key)
-{
-    const struct ub_law_counter *counter = counter_of(law, key);
-    assert_true(counter->known);
-    return counter->predicted;
-}
-
 static struct ub_law law_of(const char *slug, const struct ub_point *point)
 {
     struct ub_constants constants = {0};
@@ -279,20 +257,20 @@ static void counters_and_times_by_hand(void **state)
     (void)state;
     const struct ub_point fits = point_of(0, KIB(217), 0, CARVEOUT_ASK_LAUNCH, CARVEOUT_RANDOM, CARVEOUT_CA);
     struct ub_law law = law_of("h200", &fits);
-    assert_int_equal(predicted(&law, "global_load_requests"), 1736 + 16448);
-    assert_int_equal(predicted(&law, "global_load_sectors"), 4 * (1736 + 16448));
-    assert_int_equal(predicted(&law, "global_load_bytes"), 128 * (1736 + 16448));
-    assert_int_equal(predicted(&law, "global_lines"), 1736 + 16448 + 4);
-    assert_int_equal(predicted(&law, "l1_load_hits"), 4 * 16448);
-    assert_int_equal(predicted(&law, "l2_read_sectors"), 4 * 1736); /* each line once */
+    assert_int_equal(counter(&law, "global_load_requests"), 1736 + 16448);
+    assert_int_equal(counter(&law, "global_load_sectors"), 4 * (1736 + 16448));
+    assert_int_equal(counter(&law, "global_load_bytes"), 128 * (1736 + 16448));
+    assert_int_equal(counter(&law, "global_lines"), 1736 + 16448 + 4);
+    assert_int_equal(counter(&law, "l1_load_hits"), 4 * 16448);
+    assert_int_equal(counter(&law, "l2_read_sectors"), 4 * 1736); /* each line once */
     close_to(law.time_ns, 16 * 20);
     assert_string_equal(law.level, "l1");
     close_to(law.tolerance, 0.01);
 
     const struct ub_point half = point_of(28, KIB(370), 0, CARVEOUT_ASK_FUNCTION, CARVEOUT_RANDOM, CARVEOUT_CA);
     law = law_of("h200", &half); /* 185 of 370 KiB */
-    assert_int_equal(predicted(&law, "l1_load_hits"), 2 * 16448);
-    assert_int_equal(predicted(&law, "l2_read_sectors"), 4 * 2960 + 2 * 16448);
+    assert_int_equal(counter(&law, "l1_load_hits"), 2 * 16448);
+    assert_int_equal(counter(&law, "l2_read_sectors"), 4 * 2960 + 2 * 16448);
     close_to(law.time_ns, 16 * (20 + 160) / 2.0);
     assert_string_equal(law.bottleneck, "misses");
     assert_string_equal(law.level, "l2");
@@ -302,9 +280,9 @@ static void counters_and_times_by_hand(void **state)
 
     const struct ub_point past = point_of(28, KIB(16), 0, CARVEOUT_ASK_LAUNCH, CARVEOUT_CYCLIC, CARVEOUT_CG);
     law = law_of("h200", &past); /* one warp */
-    assert_int_equal(predicted(&law, "global_lines"), 128 + 4112 + 1);
-    assert_int_equal(predicted(&law, "l1_load_hits"), 0);
-    assert_int_equal(predicted(&law, "l2_read_sectors"), 4 * (128 + 4112));
+    assert_int_equal(counter(&law, "global_lines"), 128 + 4112 + 1);
+    assert_int_equal(counter(&law, "l1_load_hits"), 0);
+    assert_int_equal(counter(&law, "l2_read_sectors"), 4 * (128 + 4112));
     close_to(law.time_ns, 16 * 160);
 }
 
@@ -321,7 +299,7 @@ static void what_is_not_known_is_not_predicted(void **state)
     assert_non_null(strstr(law.note, "taken in turn"));
     assert_false(counter_of(&law, "l1_load_hits")->known);
     assert_false(counter_of(&law, "l2_read_sectors")->known);
-    assert_int_equal(predicted(&law, "global_load_requests"), 1737 + 4112);
+    assert_int_equal(counter(&law, "global_load_requests"), 1737 + 4112);
 }
 
 static void what_cannot_run_is_refused(void **state)
@@ -360,15 +338,6 @@ static void what_cannot_run_is_refused(void **state)
 }
 
 /* ---- metrics -------------------------------------------------------------------------- */
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
-}
 
 /* From times and counters back to what L1 holds. */
 static void the_capacity_comes_back(void **state)

@@ -17,17 +17,11 @@
 #include "harness/contract/record.h"
 #include "micro/coalescing/access.h"
 #include "micro/coalescing/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_coalescing;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
 
 /* ---- points ------------------------------------------------------------------------ */
 
@@ -612,15 +606,6 @@ static void assert_near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
         fail_msg("%.12g is not %.12g", value, expected);
-}
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
 }
 
 static void metrics_follow_from_time_and_counters(void **state)

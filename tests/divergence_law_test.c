@@ -17,17 +17,11 @@
 #include "harness/contract/record.h"
 #include "micro/divergence/access.h"
 #include "micro/divergence/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_divergence;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
 
 /* ---- points ---------------------------------------------------------------------- */
 
@@ -68,15 +62,6 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *poi
     ub_gpu_constants(gpu, &constants);
     ub_micro_divergence.law(gpu, &constants, point, &law);
     return law;
-}
-
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("no counter %s", key);
-    return NULL;
 }
 
 static double time_of(enum divergence_variant variant, int64_t ways, int64_t body, int64_t block)

@@ -18,23 +18,13 @@
 #include "harness/model/time.h"
 #include "micro/grid/access.h"
 #include "micro/grid/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_grid;
 
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_grid, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_grid, axes);
 }
 
 static struct grid_geometry geometry_of(const struct ub_gpu *gpu, const char *axes)
@@ -54,28 +44,6 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *poi
     ub_gpu_constants(gpu, &constants);
     grid_law(gpu, &constants, point, &law);
     return law;
-}
-
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("the law has no %s", key);
-    return NULL;
-}
-
-static uint64_t counter(const struct ub_law *law, const char *key)
-{
-    assert_true(counter_of(law, key)->known);
-    return counter_of(law, key)->predicted;
-}
-
-static double constant(const struct ub_gpu *gpu, const char *name)
-{
-    struct ub_constants constants;
-    ub_gpu_constants(gpu, &constants);
-    return ub_constant_value(&constants, name);
 }
 
 static double metric_of(const struct ub_gpu *gpu, const struct ub_point *point, double time_ns, const char *key)

@@ -19,26 +19,16 @@
 #include "harness/engine/plan.h"
 #include "micro/latency_hiding/access.h"
 #include "micro/latency_hiding/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_latency_hiding;
 
 /* ((1 / 0.9)^2.6 - 1)^(-1 / 2.6): how far beyond in flight = ceiling x wait 90 % is */
 static const double beyond = 1.559147809;
 
-static const struct ub_gpu *card(const char *slug)
-{
-    const struct ub_gpu *gpu = ub_gpu_find(slug);
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_latency_hiding, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_latency_hiding, axes);
 }
 
 static const char *refusal_of(const struct ub_gpu *gpu, const char *axes)
@@ -63,22 +53,6 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_constants 
     struct ub_law law;
     hiding_law(gpu, constants, &point, &law);
     return law;
-}
-
-static const struct ub_law_counter *find_counter(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("the law has no %s", key);
-    return NULL;
-}
-
-static uint64_t counter(const struct ub_law *law, const char *key)
-{
-    const struct ub_law_counter *found = find_counter(law, key);
-    assert_true(found->known);
-    return found->predicted;
 }
 
 /* Round numbers, as if measured: a launch costs nothing, loads wait 400 ns whatever they
@@ -208,8 +182,8 @@ static void loads_that_the_cache_holds_are_not_tested(void **state)
     struct ub_law law = law_of(&huge, &constants, "");
     assert_true(isfinite(law.time_ns) && law.tolerance == 0 && strstr(law.note, "two L2 caches"));
     assert_string_equal(law.level, "l2");
-    assert_false(find_counter(&law, "dram_read_bytes")->known);
-    assert_non_null(find_counter(&law, "dram_read_bytes")->reason);
+    assert_false(counter_of(&law, "dram_read_bytes")->known);
+    assert_non_null(counter_of(&law, "dram_read_bytes")->reason);
     law = law_of(&huge, &constants, "work=arithmetic");
     assert_true(law.tolerance > 0 && law.note == NULL);
     assert_string_equal(law.level, "none");
@@ -256,12 +230,12 @@ static void loads_are_counted(void **state)
         assert_int_equal(counter(&law, "global_load_requests"), requests);
         assert_int_equal(counter(&law, "global_load_sectors"), requests * rows[i].bytes); /* 32 lanes x bytes / 32 */
         const bool usual = !strstr(rows[i].axes, "length"); /* seven steps are 1.9 MB, which L2 holds */
-        assert_int_equal(find_counter(&law, "dram_read_bytes")->known, usual);
+        assert_int_equal(counter_of(&law, "dram_read_bytes")->known, usual);
         assert_true(!usual || counter(&law, "dram_read_bytes") == requests * rows[i].bytes * 32);
         assert_int_equal(counter(&law, "ffma") + counter(&law, "global_atomics"), 0);
         assert_int_equal(counter(&law, "local_loads") + counter(&law, "local_stores"), 0);
         assert_true(!usual || requests * rows[i].bytes * 32 >= 256 << 20);
-        assert_false(find_counter(&law, "issue_active")->known);
+        assert_false(counter_of(&law, "issue_active")->known);
     }
 }
 
@@ -282,7 +256,7 @@ static void multiply_adds_are_counted(void **state)
         assert_int_equal(counter(&law, "global_atomics"), tickets + 132 * (unsigned)warps);
         assert_int_equal(counter(&law, "blocks_launched"), 132 * blocks);
         assert_int_equal(counter(&law, "global_load_requests") + counter(&law, "global_load_sectors"), 0);
-        assert_false(find_counter(&law, "dram_read_bytes")->known);
+        assert_false(counter_of(&law, "dram_read_bytes")->known);
     }
 }
 
@@ -542,15 +516,6 @@ static void every_sweep_for_every_card(void **state)
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------- */
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
-}
 
 /* 16 warps of two 8-byte loads, 256 steps: 8 KiB in flight in an SM. */
 static void littles_law_is_read_backwards(void **state)

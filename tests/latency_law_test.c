@@ -16,6 +16,7 @@
 #include "harness/contract/record.h"
 #include "micro/latency/access.h"
 #include "micro/latency/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_latency;
 
@@ -23,13 +24,6 @@ extern const struct ub_micro ub_micro_latency;
 #define KIB          (INT64_C(1) << 10)
 #define MIB          (INT64_C(1) << 20)
 #define GIB          (INT64_C(1) << 30)
-
-static const struct ub_gpu *card(const char *slug)
-{
-    const struct ub_gpu *gpu = ub_gpu_find(slug);
-    assert_non_null(gpu);
-    return gpu;
-}
 
 static struct ub_point load_of(int64_t level, int64_t footprint)
 {
@@ -82,15 +76,6 @@ static void close_to(double got, double wanted, double share)
 {
     if (!(fabs(got - wanted) <= share * wanted))
         fail_msg("%g, not %g", got, wanted);
-}
-
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("the law has no counter %s", key);
-    return NULL;
 }
 
 static void counts(const struct ub_point *point, const char *key, uint64_t wanted)

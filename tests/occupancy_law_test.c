@@ -19,23 +19,13 @@
 #include "harness/engine/plan.h"
 #include "micro/occupancy/access.h"
 #include "micro/occupancy/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_occupancy;
 
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_occupancy, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_occupancy, axes);
 }
 
 static struct occupancy_geometry geometry_of(const struct ub_gpu *gpu, const char *axes)
@@ -55,24 +45,6 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *poi
     ub_gpu_constants(gpu, &constants);
     occupancy_law(gpu, &constants, point, &law);
     return law;
-}
-
-static uint64_t counter(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0) {
-            assert_true(law->counters[i].known);
-            return law->counters[i].predicted;
-        }
-    fail_msg("the law has no %s", key);
-    return 0;
-}
-
-static double constant(const struct ub_gpu *gpu, const char *name)
-{
-    struct ub_constants constants;
-    ub_gpu_constants(gpu, &constants);
-    return ub_constant_value(&constants, name);
 }
 
 /* ---- what is launched --------------------------------------------------------------- */
@@ -424,15 +396,6 @@ static void answers_are_checked(void **state)
 }
 
 /* ---- metrics ----------------------------------------------------------------------------------------- */
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
-}
 
 /* A measured point takes what the driver says of the kernel, a predicted one what the law
  * says, and neither the other's. */

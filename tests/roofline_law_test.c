@@ -18,25 +18,15 @@
 #include "harness/engine/plan.h"
 #include "micro/roofline/access.h"
 #include "micro/roofline/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_roofline;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_roofline, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_roofline, axes);
 }
 
 static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *point)
@@ -48,23 +38,7 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const struct ub_point *poi
     return law;
 }
 
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("the law has no %s", key);
-    return NULL;
-}
-
-static uint64_t counter(const struct ub_law *law, const char *key)
-{
-    const struct ub_law_counter *found = counter_of(law, key);
-    assert_true(found->known);
-    return found->predicted;
-}
-
-static double metric(const struct ub_gpu *gpu, const struct ub_point *point, double time_ns, const char *key)
+static double metric_at(const struct ub_gpu *gpu, const struct ub_point *point, double time_ns, const char *key)
 {
     struct ub_constants constants;
     struct ub_metrics metrics = {0};
@@ -160,14 +134,15 @@ static void the_ridge_of_an_h200_is_the_same_for_all_types(void **state)
     for (size_t t = 0; t < COUNT(types); t++) {
         const struct ub_point point = point_of(types[t]);
         const double ridge = 512 * 132 * 1.98e9 / 4.68e12;
-        assert_true(near_to(metric(h200(), &point, 1e6, "ridge_fmas"), ridge, 1e-9)); /* 28.6 */
-        const double flops = metric(h200(), &point, 1e6, "flops");
-        assert_true(near_to(flops / metric(h200(), &point, 1e6, "peak_share"), peaks[t], 1e-4));
+        assert_true(near_to(metric_at(h200(), &point, 1e6, "ridge_fmas"), ridge, 1e-9)); /* 28.6 */
+        const double flops = metric_at(h200(), &point, 1e6, "flops");
+        assert_true(near_to(flops / metric_at(h200(), &point, 1e6, "peak_share"), peaks[t], 1e-4));
     }
     /* An A100 has half the lanes of fp32 and fp64, but not of half2. */
     const struct ub_gpu *a100 = ub_gpu_find("a100");
     const struct ub_point fp32 = point_of("type=fp32"), half2 = point_of("type=half2");
-    assert_true(near_to(metric(a100, &half2, 1e6, "ridge_fmas"), 2 * metric(a100, &fp32, 1e6, "ridge_fmas"), 1e-9));
+    assert_true(
+        near_to(metric_at(a100, &half2, 1e6, "ridge_fmas"), 2 * metric_at(a100, &fp32, 1e6, "ridge_fmas"), 1e-9));
 }
 
 static void intensity_is_operations_for_each_byte(void **state)
@@ -183,7 +158,7 @@ static void intensity_is_operations_for_each_byte(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct ub_point point = point_of(rows[i].axes);
-        assert_true(fabs(metric(h200(), &point, 1e6, "intensity") - rows[i].flop_per_byte) < 1e-12);
+        assert_true(fabs(metric_at(h200(), &point, 1e6, "intensity") - rows[i].flop_per_byte) < 1e-12);
     }
 }
 
@@ -202,7 +177,7 @@ static void both_roofs_are_reached_and_never_passed(void **state)
             const struct ub_law law = law_of(h200(), &point);
             assert_true(law.time_ns >= before && law.tolerance > 0);
             before = law.time_ns;
-            const double share = metric(h200(), &point, law.time_ns, "roof_share");
+            const double share = metric_at(h200(), &point, law.time_ns, "roof_share");
             assert_true(share < 1);
             assert_true(share > 0.7);
             if (fmas <= 4 || fmas >= 512)
@@ -414,7 +389,7 @@ static void instructions_beside_are_counted_for_each_element(void **state)
     (void)state;
     const struct ub_point point = point_of("size=32Ki fmas=8");
     /* 8192 elements are 256 of a warp */
-    assert_true(fabs(metric(h200(), &point, 1e6, "other_instructions") - (1e6 / 256 - 8)) < 1e-9);
+    assert_true(fabs(metric_at(h200(), &point, 1e6, "other_instructions") - (1e6 / 256 - 8)) < 1e-9);
 }
 
 int main(void)

@@ -17,25 +17,15 @@
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
 #include "micro/spill/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_spill;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
-
 static struct ub_point point_of(const char *axes)
 {
-    struct ub_point point;
-    struct ub_error err = {0};
-    if (!ub_point_parse(&ub_micro_spill, axes, &point, &err))
-        fail_msg("%s: %s", axes, err.text);
-    return point;
+    return parse_point(&ub_micro_spill, axes);
 }
 
 static struct ub_law law_of(const struct ub_gpu *gpu, const char *axes)
@@ -46,22 +36,6 @@ static struct ub_law law_of(const struct ub_gpu *gpu, const char *axes)
     ub_gpu_constants(gpu, &constants);
     spill_law(gpu, &constants, &point, &law);
     return law;
-}
-
-static const struct ub_law_counter *counter_of(const struct ub_law *law, const char *key)
-{
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (strcmp(law->counters[i].key, key) == 0)
-            return &law->counters[i];
-    fail_msg("the law has no %s", key);
-    return NULL;
-}
-
-static uint64_t counter(const struct ub_law *law, const char *key)
-{
-    const struct ub_law_counter *found = counter_of(law, key);
-    assert_true(found->known);
-    return found->predicted;
 }
 
 static double term(const struct ub_law *law, const char *name)
@@ -353,15 +327,6 @@ static void answers_are_checked(void **state)
         assert_false(ub_micro_spill.verify(&small, &same, &host, 1, 0, &err));
         free(out);
     }
-}
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
 }
 
 /* A measured point takes the frame that the driver tells, a predicted one the law's. */

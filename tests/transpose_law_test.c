@@ -18,17 +18,11 @@
 #include "harness/model/bank.h"
 #include "micro/transpose/access.h"
 #include "micro/transpose/rule.h"
+#include "tests/rule_fixture.h"
 
 extern const struct ub_micro ub_micro_transpose;
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static const struct ub_gpu *h200(void)
-{
-    const struct ub_gpu *gpu = ub_gpu_find("h200");
-    assert_non_null(gpu);
-    return gpu;
-}
 
 /* ---- points ------------------------------------------------------------------------ */
 
@@ -633,15 +627,6 @@ static void assert_near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
         fail_msg("%.12g is not %.12g", value, expected);
-}
-
-static double metric(const struct ub_metrics *metrics, const char *key)
-{
-    for (size_t i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->items[i].key, key) == 0)
-            return metrics->items[i].value;
-    fail_msg("no metric %s", key);
-    return NAN;
 }
 
 /* tile=32 without a pad: 4 sectors and 32 turns a request; read and written 2 x 1 MiB in 1 us. */
