@@ -41,20 +41,11 @@ static enum ub_format format_of(const struct ub_options *options)
     return ub_format_of_path(options->output, UB_FORMAT_HUMAN);
 }
 
-static struct ub_plot_options plot_options(const struct ub_options *options)
-{
-    return (struct ub_plot_options){.term = options->term,
-                                    .dark = options->dark,
-                                    .keep_script = options->keep_script,
-                                    .force = options->force,
-                                    .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-}
-
 /* All that can be refused before a file is read. */
 static bool check_options(const struct ub_options *options, double *margin, struct ub_error *err)
 {
     const enum ub_format format = format_of(options);
-    const struct ub_plot_options plot = plot_options(options);
+    const struct ub_plot_options plot = ub_plot_options_for(options);
     if (options->operand_count > UB_MAX_COMPARED)
         return ub_fail(err, UB_USAGE, "compare takes at most %d runs: %zu were given", UB_MAX_COMPARED,
                        options->operand_count);
@@ -90,7 +81,7 @@ static bool write_report(FILE *stream, const void *subject, struct ub_error *err
 
 static bool draw(const struct ub_options *options, const struct ub_comparison *comparison, struct ub_error *err)
 {
-    const struct ub_plot_options plot = plot_options(options);
+    const struct ub_plot_options plot = ub_plot_options_for(options);
     if (!ub_plot_comparison(comparison, &plot, options->plot, err))
         return false;
     if (strcmp(options->plot, "-") != 0 && !options->quiet)

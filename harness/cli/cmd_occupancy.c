@@ -375,21 +375,12 @@ static void print_json(const struct question *q)
 
 /* ---- the verb --------------------------------------------------------------------------- */
 
-static struct ub_plot_options plot_options(const struct ub_options *options)
-{
-    return (struct ub_plot_options){.term = options->term,
-                                    .dark = options->dark,
-                                    .keep_script = options->keep_script,
-                                    .force = options->force,
-                                    .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
-}
-
 /* What --plot cannot do is said before anything is printed. */
 static bool check_plot(const struct ub_options *options, const struct question *q, struct ub_error *err)
 {
     if (q->range_count == 0)
         return ub_fail(err, UB_USAGE, "--plot draws a range: --regs 16..255, --threads 32..1024:32, or both");
-    const struct ub_plot_options plot = plot_options(options);
+    const struct ub_plot_options plot = ub_plot_options_for(options);
     return ub_plot_check(&plot, options->plot, err);
 }
 
@@ -402,7 +393,7 @@ static bool draw(const struct ub_options *options, const struct question *q, str
                                              .y = q->ranges[1],
                                              .x_values = &q->values[q->ranges[0]],
                                              .y_values = q->range_count == 2 ? &q->values[q->ranges[1]] : NULL};
-    const struct ub_plot_options plot = plot_options(options);
+    const struct ub_plot_options plot = ub_plot_options_for(options);
     if (!ub_plot_occupancy(&chart, &plot, options->plot, err))
         return false;
     if (strcmp(options->plot, "-") != 0)

@@ -57,18 +57,14 @@ static bool draw(const struct ub_options *options, const struct ub_runs *runs, s
 {
     char name[PATH_BYTES];
     const char *output = choose_output(options, name, sizeof name, err);
-    const struct ub_plot_options plot = {.rule = options->rule,
-                                         .sweep = options->sweep,
-                                         .x = options->x,
-                                         .y = options->y,
-                                         .series = options->series,
-                                         .axis_count = options->axis_count,
-                                         .axes = options->axes,
-                                         .term = options->term,
-                                         .dark = options->dark,
-                                         .keep_script = options->keep_script,
-                                         .force = options->force,
-                                         .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
+    struct ub_plot_options plot = ub_plot_options_for(options);
+    plot.rule = options->rule;
+    plot.sweep = options->sweep;
+    plot.x = options->x;
+    plot.y = options->y;
+    plot.series = options->series;
+    plot.axis_count = options->axis_count;
+    plot.axes = options->axes;
     if (!output || !ub_output_check_inputs(output, options->operand_count, options->operands, err) ||
         !ub_plot_check(&plot, output, err))
         return false;

@@ -258,12 +258,8 @@ static bool measure(struct job *job, struct ub_error *err)
 
 static bool draw(struct job *job, const char *rule, const char *path, struct ub_error *err)
 {
-    struct ub_plot_options plot = {.rule = rule,
-                                   .term = job->options->term,
-                                   .dark = job->options->dark,
-                                   .keep_script = job->options->keep_script,
-                                   .force = job->options->force,
-                                   .columns = ub_terminal_columns()};
+    struct ub_plot_options plot = ub_plot_options_for(job->options);
+    plot.rule = rule;
     if (!ub_plot(&job->record, &plot, path, err))
         return false;
     if (strcmp(path, "-") != 0 && !job->options->quiet)

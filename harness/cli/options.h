@@ -14,6 +14,7 @@
 #include "harness/contract/record.h"
 #include "harness/engine/plan.h"
 #include "harness/io/formats.h"
+#include "plots/render.h"
 
 enum { UB_MAX_OPERANDS = 256, UB_MAX_AXIS_OPTIONS = 64 };
 
@@ -131,6 +132,8 @@ bool ub_write_output(const char *path, bool force, ub_output_writer write, const
 
 /* How a table for people is printed to a stream: colours and width only on stdout. */
 struct ub_print_options ub_print_options_for(FILE *stream, const struct ub_options *options);
+/* How a chart is drawn; which, is up to the verb. $COLUMNS goes before the terminal's width. */
+struct ub_plot_options ub_plot_options_for(const struct ub_options *options);
 
 /* Writes a record to stdout or a file in a format (io/formats.h, io/json.h) as the
  * options say; files are written beside the name and renamed (UB_CANNOT_WRITE). */

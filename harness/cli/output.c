@@ -64,6 +64,15 @@ static bool is_utf8(void)
     return false;
 }
 
+struct ub_plot_options ub_plot_options_for(const struct ub_options *options)
+{
+    return (struct ub_plot_options){.term = options->term,
+                                    .dark = options->dark,
+                                    .keep_script = options->keep_script,
+                                    .force = options->force,
+                                    .columns = getenv("COLUMNS") ? 0 : ub_terminal_columns()};
+}
+
 struct ub_print_options ub_print_options_for(FILE *stream, const struct ub_options *options)
 {
     const bool terminal = stream == stdout;

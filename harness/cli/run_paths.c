@@ -119,8 +119,8 @@ static bool check_chart(const struct ub_options *options, const struct ub_run_pa
         return ub_fail(err, UB_USAGE, "--plot - and -f both write to standard output: give one of them a file");
     if (paths->chart[0] && !is_stdout(paths->chart) && strcmp(paths->chart, paths->record) == 0)
         return ub_fail(err, UB_USAGE, "%s is the record and the chart at once: give --plot another name", paths->chart);
-    const struct ub_plot_options plot = {
-        .term = options->term, .keep_script = options->keep_script, .force = options->force || options->resume};
+    struct ub_plot_options plot = ub_plot_options_for(options);
+    plot.force = options->force || options->resume;
     /* A chart that nobody asked for is not worth refusing a run. */
     return !options->plot || ub_plot_check(&plot, paths->chart, err);
 }
