@@ -53,3 +53,15 @@ void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class c
 {
     next_counter(law, key, class_)->reason = reason;
 }
+
+enum ub_timer ub_timer_event(const struct ub_point *point)
+{
+    (void)point;
+    return UB_TIMER_EVENT;
+}
+
+enum ub_timer ub_timer_sm_clock(const struct ub_point *point)
+{
+    (void)point;
+    return UB_TIMER_SM_CLOCK;
+}

@@ -304,6 +304,10 @@ enum ub_timer {
     UB_TIMER_HOST      /* host clock round launch and synchronise; per launch */
 };
 
+/* For rules all of whose points have one timer. */
+enum ub_timer ub_timer_event(const struct ub_point *point);
+enum ub_timer ub_timer_sm_clock(const struct ub_point *point);
+
 struct ub_text {
     const char *law;         /* the law in a paragraph, formulas included */
     const char *breaks;      /* where it breaks */

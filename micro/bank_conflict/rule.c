@@ -95,12 +95,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ------------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_SM_CLOCK;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct bank_conflict_geometry g;
@@ -245,7 +239,7 @@ const struct ub_micro ub_micro_bank_conflict = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_sm_clock,
     .supported = supported,
     .footprint = footprint,
     .law = bank_conflict_law,

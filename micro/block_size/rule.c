@@ -70,12 +70,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ---------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_EVENT;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct block_size_geometry g;
@@ -221,7 +215,7 @@ const struct ub_micro ub_micro_block_size = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_event,
     .supported = supported,
     .footprint = footprint,
     .law = block_size_law,

@@ -98,12 +98,6 @@ static const char *const metric_keys[] = {"waves", "full_share", "busy_share", "
 
 /* ---- functions ---------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_EVENT;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct grid_geometry g;
@@ -251,7 +245,7 @@ const struct ub_micro ub_micro_grid = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_event,
     .supported = supported,
     .footprint = footprint,
     .law = grid_law,

@@ -103,12 +103,6 @@ static const char *const metric_keys[] = {"latency_cycles", "latency_ns", "l1_hi
 
 /* ---- functions ------------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_SM_CLOCK;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct latency_geometry g;
@@ -257,7 +251,7 @@ const struct ub_micro ub_micro_latency = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_sm_clock,
     .supported = supported,
     .footprint = footprint,
     .law = latency_law,

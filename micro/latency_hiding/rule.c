@@ -111,12 +111,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ---------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_EVENT;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct hiding_geometry g;
@@ -293,7 +287,7 @@ const struct ub_micro ub_micro_latency_hiding = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_event,
     .supported = supported,
     .footprint = footprint,
     .law = hiding_law,

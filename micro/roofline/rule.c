@@ -68,12 +68,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ---------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_EVENT;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct roofline_geometry g;
@@ -224,7 +218,7 @@ const struct ub_micro ub_micro_roofline = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_event,
     .supported = supported,
     .footprint = footprint,
     .law = roofline_law,

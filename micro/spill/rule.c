@@ -74,12 +74,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ---------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_SM_CLOCK;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct spill_geometry g;
@@ -219,7 +213,7 @@ const struct ub_micro ub_micro_spill = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_sm_clock,
     .supported = supported,
     .footprint = footprint,
     .law = spill_law,

@@ -139,12 +139,6 @@ static const char *const metric_keys[] = {
 
 /* ---- functions ----------------------------------------------------------------------------- */
 
-static enum ub_timer timer(const struct ub_point *point)
-{
-    (void)point;
-    return UB_TIMER_EVENT;
-}
-
 static const char *supported(const struct ub_gpu *gpu, const struct ub_point *point)
 {
     struct transpose_geometry g;
@@ -304,7 +298,7 @@ const struct ub_micro ub_micro_transpose = {
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
-    .timer = timer,
+    .timer = ub_timer_event,
     .supported = supported,
     .footprint = footprint,
     .law = transpose_law,
