@@ -181,13 +181,18 @@ void ub_metric_add(struct ub_metrics *metrics, const char *key, const char *unit
 
 /* ---- device side -------------------------------------------------------- */
 
+/* Where a buffer is. Where the host cannot pin memory, a buffer of UB_PINNED_MEMORY is
+ * pageable all the same, and the record says so at each point that has one. */
 enum ub_memory { UB_DEVICE_MEMORY, UB_PINNED_MEMORY, UB_PAGEABLE_MEMORY };
 
 /* UB_FILL_RANDOM writes seeded random bytes none of which is 0xFF, so that an
  * element of any width never equals the all-ones pattern: a load-only kernel
  * compares what it loaded with all-ones and can never take the branch.
- * UB_FILL_POISON writes 0xFF everywhere: what a kernel did not write shows. */
-enum ub_fill { UB_FILL_RANDOM, UB_FILL_POISON, UB_FILL_ZERO };
+ * UB_FILL_POISON writes 0xFF everywhere: what a kernel did not write shows.
+ * UB_FILL_FLOAT and UB_FILL_HALF write seeded numbers of 32 (IEEE single) and 16 bits
+ * (IEEE half): multiples of 2^-10 in [-1, 1), so that both formats hold the same values
+ * exactly, and so does a product of two of them in 32 bits. */
+enum ub_fill { UB_FILL_RANDOM, UB_FILL_POISON, UB_FILL_ZERO, UB_FILL_FLOAT, UB_FILL_HALF };
 
 struct ub_buffer_spec {
     const char *name; /* "source" */
@@ -227,6 +232,14 @@ struct ub_launch {
     bool checked;                /* add up what is loaded; the same machine code runs either way */
     uint64_t seed;
     void *stream; /* cudaStream_t */
+    void *state;  /* what prepare() left for this point and these buffers; NULL without it */
+};
+
+/* What prepare() gives back. */
+struct ub_prepared {
+    void *state;    /* the rule's own: streams, events, an executable graph, a library's handle */
+    char skip[200]; /* not empty: why the point cannot run on this machine ("libcublas.so.13 cannot
+                       be loaded: ..."); it is then skipped with this reason, and `state` is not used */
 };
 
 /* What a launch of a point looks like. */
@@ -239,6 +252,8 @@ struct ub_kernel {
 
 /* kernel.cu. Each function returns a cudaError_t as int, 0 is success. */
 struct ub_code {
+    /* All work is on the stream of the launch, or joined with it again by events before
+     * launch() returns, and, unless the timer is UB_TIMER_HOST, can be captured in a graph. */
     int (*launch)(const struct ub_launch *);
     /* Independent of access.h: sums what should have been loaded into
      * UB_RESULT_EXPECTED and counts wrong outputs into UB_RESULT_MISMATCHES.
@@ -246,6 +261,13 @@ struct ub_code {
     int (*reference)(const struct ub_launch *);
     /* Fills `out`; the grid and block are those of launch(). */
     void (*kernel)(const struct ub_gpu *, const struct ub_point *, struct ub_kernel *out);
+    /* NULL where launches need nothing but their arguments. Else prepare() is called once for a
+     * point and its buffers before it is launched, never while a graph is captured, and release()
+     * after its last launch. The small instance of a point is prepared for itself. What only
+     * the machine knows (no library, no such feature) prepare() says in `skip`; a code other than
+     * 0 fails the point, and release() is called only after 0 and no `skip`. */
+    int (*prepare)(const struct ub_launch *, struct ub_prepared *out);
+    void (*release)(void *state);
 };
 
 /* ---- charts ------------------------------------------------------------- */
@@ -341,6 +363,11 @@ struct ub_micro {
      * or NULL where it must take it. The engine launches it: refused with that error it
      * is skipped, with the name as the reason; with another or not at all, it has failed. */
     const char *(*refusal)(const struct ub_gpu *, const struct ub_point *);
+    /* NULL where no point of the rule is wrong on purpose. Else what is wrong with the kernel of
+     * this point ("no barrier before the second use of shared memory"), or NULL where its
+     * answers must be right. Verification must then find a wrong answer: the point is skipped
+     * with what it found as the reason, and has no time; where it finds none, it has failed. */
+    const char *(*mistake)(const struct ub_gpu *, const struct ub_point *);
     void (*footprint)(const struct ub_gpu *, const struct ub_point *, struct ub_footprint *out);
     void (*law)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *, struct ub_law *out);
     void (*metrics)(const struct ub_facts *, struct ub_metrics *out);
