@@ -52,6 +52,13 @@ static const char *const word_all[] = {"load", "all", NULL};
 static const char *const word_comma[] = {"load", "a,b", NULL};
 static const char *const word_range[] = {"load", "a..b", NULL};
 
+static int prepare_nothing(const struct ub_launch *launch, struct ub_prepared *out)
+{
+    (void)launch;
+    (void)out;
+    return 0;
+}
+
 #define FAULT(name, change)                                                                                            \
     static void name(struct rule *rule)                                                                                \
     {                                                                                                                  \
@@ -140,6 +147,7 @@ FAULT(no_small, rule->micro.small = NULL)
 FAULT(no_verify, rule->micro.verify = NULL)
 FAULT(no_launch, rule->code.launch = NULL)
 FAULT(no_kernel, rule->code.kernel = NULL)
+FAULT(no_release, rule->code.prepare = prepare_nothing)
 
 static const struct {
     void (*break_it)(struct rule *rule);
@@ -224,6 +232,7 @@ static const struct {
     {no_verify, "verify() is missing"},
     {no_launch, "code.launch() is missing"},
     {no_kernel, "code.kernel() is missing"},
+    {no_release, "code.release() is missing"},
 };
 
 static void test_complete(void **state)

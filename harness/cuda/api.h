@@ -59,6 +59,8 @@ struct ub_api {
     int (*memory_info)(size_t *free_bytes, size_t *total_bytes);
     int (*memory_allocate)(ub_device_pointer *pointer, size_t bytes);
     int (*memory_free)(ub_device_pointer pointer);
+    int (*host_allocate)(void **pointer, size_t bytes); /* pinned */
+    int (*host_free)(void *pointer);
     int (*copy_to_host)(void *host, ub_device_pointer device, size_t bytes);
     int (*copy_to_device)(ub_device_pointer device, const void *host, size_t bytes);
     int (*copy_device_async)(ub_device_pointer to, ub_device_pointer from, size_t bytes, void *stream);

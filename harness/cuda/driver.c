@@ -35,6 +35,8 @@ static const struct symbol cuda_symbols[] = {
     SYMBOL(memory_info, "cuMemGetInfo_v2"),
     SYMBOL(memory_allocate, "cuMemAlloc_v2"),
     SYMBOL(memory_free, "cuMemFree_v2"),
+    SYMBOL(host_allocate, "cuMemAllocHost_v2"),
+    SYMBOL(host_free, "cuMemFreeHost"),
     SYMBOL(copy_to_host, "cuMemcpyDtoH_v2"),
     SYMBOL(copy_to_device, "cuMemcpyHtoD_v2"),
     SYMBOL(copy_device_async, "cuMemcpyDtoDAsync_v2"),

@@ -4,33 +4,14 @@
  * a timed interval. */
 #include <cuda_runtime.h>
 
+#include "harness/cuda/fill.h"
 #include "harness/cuda/runtime.h"
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): every index is independent, so
- * the content does not depend on the grid. */
-static __device__ unsigned long long mix(unsigned long long x)
+static __global__ void fill_words(enum ub_fill fill, uint64_t *words, uint64_t count, uint64_t seed)
 {
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
-
-/* Clears the low bit of every byte that is 0xFF (micro.h, enum ub_fill). */
-static __device__ unsigned long long without_ones(unsigned long long x)
-{
-    const unsigned long long low = 0x0101010101010101ull;
-    unsigned long long ones = x & (x >> 4);
-    ones &= ones >> 2;
-    ones &= ones >> 1;
-    return x & ~(ones & low);
-}
-
-static __global__ void fill_random(unsigned long long *words, unsigned long long count, unsigned long long seed)
-{
-    unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
-    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        words[i] = without_ones(mix(seed ^ mix(i)));
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        words[i] = ub_fill_word(fill, i, seed);
 }
 
 static __device__ unsigned long long globaltimer_ns(void)
@@ -95,10 +76,9 @@ extern "C" int ub_runtime_version(void)
 extern "C" int ub_runtime_fill(void *pointer, uint64_t size_bytes, enum ub_fill fill, uint64_t seed, void *stream)
 {
     cudaStream_t in = (cudaStream_t)stream;
-    if (fill != UB_FILL_RANDOM)
+    if (fill == UB_FILL_POISON || fill == UB_FILL_ZERO)
         return (int)cudaMemsetAsync(pointer, fill == UB_FILL_POISON ? 0xFF : 0, size_bytes, in);
-    unsigned long long words = size_bytes / 8;
-    fill_random<<<4096, 256, 0, in>>>((unsigned long long *)pointer, words, seed);
+    fill_words<<<4096, 256, 0, in>>>(fill, (uint64_t *)pointer, size_bytes / 8, seed);
     return (int)cudaGetLastError();
 }
 

@@ -84,20 +84,22 @@ static bool globaltimer(struct ub_worker *worker, struct ub_error *err)
 static bool memcpy_bandwidth(struct ub_worker *worker, struct ub_error *err)
 {
     struct ub_device *device = &worker->device;
-    uint64_t bytes = worker->arena.sizes.random_bytes;
-    if (worker->arena.sizes.output_bytes < bytes)
-        bytes = worker->arena.sizes.output_bytes;
+    uint64_t bytes = 0;
+    uint64_t output_bytes = 0;
+    const ub_device_pointer from = ub_arena_region(&worker->arena, UB_DEVICE_MEMORY, UB_REGION_RANDOM, &bytes);
+    const ub_device_pointer to = ub_arena_region(&worker->arena, UB_DEVICE_MEMORY, UB_REGION_OUTPUT, &output_bytes);
+    if (output_bytes < bytes)
+        bytes = output_bytes;
     if (!((double)bytes >= 4 * device->info.l2_bytes))
         return true; /* would measure L2, or its size is not known: say nothing */
     double times[COPIES];
-    ub_device_pointer to = worker->arena.base + worker->arena.sizes.random_bytes + worker->arena.sizes.zero_bytes;
     for (size_t i = 0; i < COPIES; i++) {
         float milliseconds = 0;
-        int code = device->api.copy_device_async(to, worker->arena.base, bytes, device->stream);
+        int code = device->api.copy_device_async(to, from, bytes, device->stream);
         if (code == 0)
             code = device->api.event_record(worker->kit.before, device->stream);
         if (code == 0)
-            code = device->api.copy_device_async(to, worker->arena.base, bytes, device->stream);
+            code = device->api.copy_device_async(to, from, bytes, device->stream);
         if (code == 0)
             code = device->api.event_record(worker->kit.after, device->stream);
         if (code == 0)

@@ -344,6 +344,14 @@ static void check_refusal(struct checker *check, const struct ub_micro *micro, c
         problem(check, "is \"%s\", but the law names %s", reason, law);
 }
 
+/* A kernel that is wrong on purpose has no time: its answers are not to be had. */
+static void check_mistake(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
+{
+    const char *mistake = micro->mistake ? micro->mistake(&check->gpu, point) : NULL;
+    if (mistake && check->point->status == UB_POINT_OK)
+        problem(check, "has values, but its kernel is wrong on purpose (%s)", mistake);
+}
+
 /* ---- one point, all points ----------------------------------------------- */
 
 static void check_unmeasured(struct checker *check)
@@ -423,6 +431,7 @@ static void check_point(struct checker *check)
     if (micro && ub_point_from_record(micro, check->point, &point, &why)) {
         check_law(check, micro, &point);
         check_refusal(check, micro, &point);
+        check_mistake(check, micro, &point);
         return;
     }
     if (check->counts->untestable++ == 0)

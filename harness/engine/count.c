@@ -19,8 +19,9 @@ static bool run_range(void *user, size_t range, struct ub_error *err)
 {
     struct chunk *chunk = user;
     struct ub_task *task = chunk->tasks[range];
+    const struct ub_launch launch = ub_task_launch(task);
     ub_worker_start(chunk->worker, task, "count");
-    return ub_task_launch(task, task->point, &task->buffers, 1, false, err) &&
+    return ub_launch_enqueue(chunk->worker, &launch, err) &&
            ub_device_synchronize(&chunk->worker->device, "kernel under the profiler", err);
 }
 
@@ -47,6 +48,9 @@ static bool load_kernels(struct chunk *chunk)
         struct ub_error err = {0};
         struct ub_task *task = chunk->tasks[i];
         chunk->tasks[kept] = task;
+        ub_task_prepare(task, "count");
+        if (!task->alive)
+            continue;
         if (run_range(chunk, kept, &err))
             kept++;
         else
@@ -70,6 +74,8 @@ static bool count_chunk(struct chunk *chunk, struct ub_counter_session *session,
                         ub_counters.session_passes(session), &values[range * job->key_count + key]);
         ub_task_end(chunk->tasks[range], "count", UB_POINT_OK, NULL);
     }
+    for (size_t range = 0; range < chunk->count; range++)
+        ub_task_release(chunk->tasks[range]);
     free(values);
     return ok;
 }

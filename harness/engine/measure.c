@@ -36,9 +36,18 @@ static void verify_all(const struct chunk *chunk, const char *when)
         struct ub_error err = {0};
         if (!task->alive)
             continue;
+        ub_task_prepare(task, "verify");
+        if (!task->alive)
+            continue;
         ub_worker_start(worker, task, when);
         if (ub_task_refused(task))
             continue;
+        const char *mistake = ub_task_mistake(task);
+        if (mistake) {
+            if (!ub_verify_mistake(task, mistake, &err))
+                ub_task_fail(task, when, &err);
+            continue;
+        }
         bool ok = ub_verify_task(task, &err);
         struct ub_line line = {.type = UB_LINE_VERIFY, .point = task->index, .ok = ok, .text = err.text};
         ub_worker_say(worker, &line);
@@ -228,6 +237,7 @@ static void measure_chunk(const struct chunk *chunk, struct ub_random *random)
         if (chunk->tasks[i].alive && !worker->broken)
             ub_task_end(&chunk->tasks[i], "time", UB_POINT_OK, NULL);
         ub_timed_close(&worker->kit, &chunk->tasks[i].timed); /* graphs of thousands of launches take memory */
+        ub_task_release(&chunk->tasks[i]);
     }
 }
 

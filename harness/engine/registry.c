@@ -284,7 +284,9 @@ static bool check_code(const struct ub_code *code, struct ub_error *err)
 {
     if (!code)
         return true; /* a build without nvcc */
-    const struct part parts[] = {{"code.launch()", code->launch != NULL}, {"code.kernel()", code->kernel != NULL}};
+    const struct part parts[] = {{"code.launch()", code->launch != NULL},
+                                 {"code.kernel()", code->kernel != NULL},
+                                 {"code.release()", code->release || !code->prepare}};
     return refuse_missing(sizeof parts / sizeof parts[0], parts, err);
 }
 

@@ -71,10 +71,13 @@ static void predict_point(const struct ub_run_request *request, size_t index, st
     struct ub_record_point *point = &record->points[index];
     if (point->status == UB_POINT_SKIPPED)
         return;
-    const char *refusal = planned->micro->refusal ? planned->micro->refusal(request->gpu, &planned->point) : NULL;
-    if (refusal) {
-        char reason[160];
-        snprintf(reason, sizeof reason, "refused: %s, the law says", refusal);
+    const struct ub_micro *micro = planned->micro;
+    const char *refusal = micro->refusal ? micro->refusal(request->gpu, &planned->point) : NULL;
+    const char *mistake = micro->mistake ? micro->mistake(request->gpu, &planned->point) : NULL;
+    if (refusal || mistake) {
+        char reason[200];
+        snprintf(reason, sizeof reason, refusal ? "refused: %s, the law says" : "wrong on purpose (%s)",
+                 refusal ? refusal : mistake);
         point->status = UB_POINT_SKIPPED;
         ub_set_string(&point->reason, reason);
         return;

@@ -51,22 +51,62 @@ void ub_task_fail(struct ub_task *task, const char *phase, const struct ub_error
     ub_task_end(task, phase, UB_POINT_FAILED, err->text);
 }
 
-bool ub_task_launch(struct ub_task *task, const struct ub_point *point, const struct ub_buffers *buffers,
-                    uint64_t iterations, bool checked, struct ub_error *err)
+/* ---- launches --------------------------------------------------------------- */
+
+struct ub_launch ub_task_launch(const struct ub_task *task)
 {
-    struct ub_worker *worker = task->worker;
-    struct ub_launch launch = {.gpu = &worker->gpu,
-                               .point = point,
-                               .buffers = buffers,
-                               .iterations = iterations,
-                               .results = worker->arena.results,
-                               .checked = checked,
-                               .seed = worker->job.seed,
-                               .stream = worker->device.stream};
-    int code = worker->entry->code->launch(&launch);
-    if (code != 0)
-        return ub_fail(err, UB_INCOMPLETE, "launch: %s (%d)", ub_runtime_error_name(code), code);
-    return true;
+    const struct ub_worker *worker = task->worker;
+    return (struct ub_launch){.gpu = &worker->gpu,
+                              .point = task->point,
+                              .buffers = &task->buffers,
+                              .iterations = 1,
+                              .results = worker->arena.results,
+                              .seed = worker->job.seed,
+                              .stream = worker->device.stream,
+                              .state = task->state};
+}
+
+bool ub_launch_enqueue(const struct ub_worker *worker, const struct ub_launch *launch, struct ub_error *err)
+{
+    int code = worker->entry->code->launch(launch);
+    return code == 0 || ub_fail(err, UB_INCOMPLETE, "launch: %s (%d)", ub_runtime_error_name(code), code);
+}
+
+static bool enqueue(void *user, uint64_t iterations, struct ub_error *err)
+{
+    const struct ub_task *task = user;
+    struct ub_launch launch = ub_task_launch(task);
+    launch.iterations = iterations;
+    return ub_launch_enqueue(task->worker, &launch, err);
+}
+
+void ub_task_prepare(struct ub_task *task, const char *phase)
+{
+    const struct ub_code *code = task->worker->entry->code;
+    struct ub_launch launch = ub_task_launch(task);
+    struct ub_prepared prepared = {0};
+    struct ub_error err = {0};
+    if (!code->prepare || task->prepared)
+        return;
+    ub_worker_start(task->worker, task, phase);
+    int failed = code->prepare(&launch, &prepared);
+    if (failed != 0) {
+        ub_fail(&err, UB_INCOMPLETE, "prepare: %s (%d)", ub_runtime_error_name(failed), failed);
+        ub_task_fail(task, phase, &err);
+    } else if (prepared.skip[0]) {
+        ub_task_end(task, phase, UB_POINT_SKIPPED, prepared.skip);
+    } else {
+        task->prepared = true;
+        task->state = prepared.state;
+    }
+}
+
+void ub_task_release(struct ub_task *task)
+{
+    if (task->prepared && !task->worker->broken)
+        task->worker->entry->code->release(task->state);
+    task->prepared = false;
+    task->state = NULL;
 }
 
 bool ub_task_refused(struct ub_task *task)
@@ -77,13 +117,7 @@ bool ub_task_refused(struct ub_task *task)
     if (!wanted)
         return false;
     struct ub_error err = {0};
-    struct ub_launch launch = {.gpu = &worker->gpu,
-                               .point = task->point,
-                               .buffers = &task->buffers,
-                               .iterations = 1,
-                               .results = worker->arena.results,
-                               .seed = worker->job.seed,
-                               .stream = worker->device.stream};
+    const struct ub_launch launch = ub_task_launch(task);
     const int code = worker->entry->code->launch(&launch);
     const char *name = code != 0 ? ub_runtime_error_name(code) : "no error";
     char reason[200];
@@ -95,12 +129,6 @@ bool ub_task_refused(struct ub_task *task)
         ub_task_fail(task, "verify", &err);
     }
     return true;
-}
-
-static bool enqueue(void *user, uint64_t iterations, struct ub_error *err)
-{
-    struct ub_task *task = user;
-    return ub_task_launch(task, task->point, &task->buffers, iterations, false, err);
 }
 
 /* ---- set-up --------------------------------------------------------------- */
@@ -121,14 +149,14 @@ static struct ub_region_sizes need_of(const struct ub_task *task)
     return need;
 }
 
-static void skip_too_large(struct ub_task *task, uint64_t need, uint64_t free_bytes)
+static void skip_too_large(struct ub_task *task, const char *where, uint64_t need, uint64_t free_bytes)
 {
     char reason[160];
     char wanted[32];
     char there[32];
     ub_format_bytes((double)need, wanted, sizeof wanted);
     ub_format_bytes((double)free_bytes, there, sizeof there);
-    snprintf(reason, sizeof reason, "needs %s of GPU memory and 256 MiB to spare, %s are free", wanted, there);
+    snprintf(reason, sizeof reason, "needs %s of %s memory and 256 MiB to spare, %s are free", wanted, where, there);
     ub_task_end(task, "verify", UB_POINT_SKIPPED, reason);
 }
 
@@ -136,6 +164,19 @@ static void skip_too_large(struct ub_task *task, uint64_t need, uint64_t free_by
 static uint64_t flush_bytes(const struct ub_worker *worker)
 {
     return worker->gpu.l2_bytes ? 2 * worker->gpu.l2_bytes : 256u << 20;
+}
+
+/* Whether these regions fit on the device and on the host; if not, what lacks. */
+static bool fits(struct ub_worker *worker, const struct ub_region_sizes *sizes, const char **where, uint64_t *need,
+                 uint64_t *free_bytes)
+{
+    *where = "GPU";
+    *need = ub_region_device_bytes(sizes);
+    if (!ub_memory_fits(&worker->device, *need, free_bytes))
+        return false;
+    *where = "host";
+    *need = ub_region_host_bytes(sizes);
+    return *need == 0 || ub_host_memory_fits(*need, free_bytes);
 }
 
 /* Points that do not fit alone are skipped. Those that do not fit beside the ones before
@@ -147,14 +188,16 @@ static struct ub_region_sizes size_arena(struct ub_worker *worker)
         struct ub_task *task = &worker->tasks[i];
         struct ub_region_sizes alone = need_of(task);
         struct ub_region_sizes together = sizes;
+        const char *where = NULL;
+        uint64_t need = 0;
         uint64_t free_bytes = 0;
         alone.flush_bytes = sizes.flush_bytes;
         ub_region_max(&together, &alone);
         if (!task->alive)
             continue;
-        if (!ub_memory_fits(&worker->device, ub_region_total(&alone), &free_bytes))
-            skip_too_large(task, ub_region_total(&alone), free_bytes);
-        else if (!ub_memory_fits(&worker->device, ub_region_total(&together), &free_bytes))
+        if (!fits(worker, &alone, &where, &need, &free_bytes))
+            skip_too_large(task, where, need, free_bytes);
+        else if (!fits(worker, &together, &where, &need, &free_bytes))
             task->alive = false;
         else
             sizes = together;
@@ -165,7 +208,7 @@ static struct ub_region_sizes size_arena(struct ub_worker *worker)
 static uint64_t footprint_bytes(const struct ub_task *task)
 {
     struct ub_region_sizes need = ub_region_need(&task->footprint);
-    return ub_region_total(&need);
+    return ub_region_device_bytes(&need) + ub_region_host_bytes(&need);
 }
 
 /* Fails the tasks with the largest footprint; false: there is none left. */
@@ -219,12 +262,28 @@ static bool make_tasks(struct ub_worker *worker, struct ub_error *err)
     return true;
 }
 
+/* A time on pageable memory is not that of pinned memory: the record has to say so. */
+static void warn_not_pinned(const struct ub_task *task)
+{
+    const struct ub_arena *arena = &task->worker->arena;
+    char text[300];
+    snprintf(text, sizeof text, "the host's memory could not be pinned (%s): it is pageable at this point",
+             arena->not_pinned);
+    for (size_t i = 0; i < task->footprint.count && arena->not_pinned[0]; i++)
+        if (task->footprint.buffers[i].memory == UB_PINNED_MEMORY) {
+            ub_worker_warn(task->worker, task->index, "not-pinned", text);
+            return;
+        }
+}
+
 static void carve_tasks(struct ub_worker *worker)
 {
     for (size_t i = 0; i < worker->task_count; i++) {
         struct ub_task *task = &worker->tasks[i];
         if (task->alive && !ub_arena_carve(&worker->arena, &task->footprint, &task->buffers))
             ub_task_end(task, "verify", UB_POINT_FAILED, "the arena is smaller than the footprint");
+        else if (task->alive)
+            warn_not_pinned(task);
     }
 }
 
@@ -232,6 +291,7 @@ static void close_worker(struct ub_worker *worker)
 {
     for (size_t i = 0; i < worker->task_count; i++) {
         ub_timed_close(&worker->kit, &worker->tasks[i].timed);
+        ub_task_release(&worker->tasks[i]);
         free(worker->tasks[i].sample_times);
         free(worker->tasks[i].sample_clocks);
     }
@@ -297,14 +357,17 @@ static void launch_all(struct ub_worker *worker)
         struct ub_error err = {0};
         if (!task->alive)
             continue;
+        ub_task_prepare(task, "launch");
+        if (!task->alive)
+            continue;
         ub_worker_start(worker, task, "launch");
         if (ub_task_refused(task))
             continue;
-        if (ub_task_launch(task, task->point, &task->buffers, 1, false, &err) &&
-            ub_device_synchronize(&worker->device, "kernel", &err))
+        if (enqueue(task, 1, &err) && ub_device_synchronize(&worker->device, "kernel", &err))
             ub_task_end(task, "launch", UB_POINT_OK, NULL);
         else
             ub_task_fail(task, "launch", &err);
+        ub_task_release(task);
     }
 }
 

@@ -24,6 +24,8 @@ struct ub_task {
     struct ub_footprint footprint;
     struct ub_buffers buffers;
     struct ub_timed timed;
+    bool prepared; /* `state` is what the rule's prepare() left, to be released */
+    void *state;
     bool alive;  /* not failed, not skipped */
     bool wanted; /* takes part in the rounds that run now */
     size_t sample_count;
@@ -52,9 +54,16 @@ void ub_task_end(struct ub_task *task, const char *phase, enum ub_point_status s
 /* Ends it as failed for `err`, and finds out whether the context survived. */
 void ub_task_fail(struct ub_task *task, const char *phase, const struct ub_error *err);
 
-/* Enqueues one launch of the task's point; `checked` as in struct ub_launch. */
-bool ub_task_launch(struct ub_task *task, const struct ub_point *point, const struct ub_buffers *buffers,
-                    uint64_t iterations, bool checked, struct ub_error *err);
+/* One launch of the task's own point and buffers, one iteration, not checked. */
+struct ub_launch ub_task_launch(const struct ub_task *task);
+/* Enqueues it. */
+bool ub_launch_enqueue(const struct ub_worker *worker, const struct ub_launch *launch, struct ub_error *err);
+
+/* Has the rule prepare the task before anything of it is launched; where it cannot, the
+ * task ends as skipped or failed. Nothing happens where a rule has no prepare(). */
+void ub_task_prepare(struct ub_task *task, const char *phase);
+/* After the last launch; harmless where nothing was prepared. */
+void ub_task_release(struct ub_task *task);
 
 /* Where the rule says that the card refuses this launch: tries it, and ends the task as
  * skipped, or as failed where the card does otherwise. False: nothing was said or done. */
@@ -69,6 +78,11 @@ bool ub_calibrate(struct ub_worker *worker, struct ub_error *err);
 
 /* Small instance on the host, full one against the reference kernel. */
 bool ub_verify_task(struct ub_task *task, struct ub_error *err);
+/* What is wrong with the task's kernel on purpose, or NULL. */
+const char *ub_task_mistake(const struct ub_task *task);
+/* Verifies such a task until an answer is wrong, and ends it as skipped, with what was
+ * found. False: it could not run, or was right each time. */
+bool ub_verify_mistake(struct ub_task *task, const char *mistake, struct ub_error *err);
 
 void ub_measure(struct ub_worker *worker);
 void ub_count(struct ub_worker *worker);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/cuda/api.h"
+#include "harness/cuda/fill.h"
 #include "harness/cuda/runtime.h"
 #include "harness/engine/axis.h"
 #include "tests/fake/fake.h"
@@ -273,6 +274,19 @@ static int f_memory_free(ub_device_pointer pointer)
     return code();
 }
 
+static int f_host_allocate(void **pointer, size_t bytes)
+{
+    if (fake_fault("no-pinning"))
+        return UB_CUDA_OUT_OF_MEMORY;
+    return posix_memalign(pointer, 4096, bytes) != 0 ? UB_CUDA_OUT_OF_MEMORY : code();
+}
+
+static int f_host_free(void *pointer)
+{
+    free(pointer);
+    return code();
+}
+
 static int f_copy_to_host(void *host, ub_device_pointer device, size_t bytes)
 {
     memcpy(host, (const void *)(uintptr_t)device, bytes);
@@ -417,6 +431,8 @@ bool ub_api_open(struct ub_api *api, struct ub_error *err)
                            .memory_info = f_memory_info,
                            .memory_allocate = f_memory_allocate,
                            .memory_free = f_memory_free,
+                           .host_allocate = f_host_allocate,
+                           .host_free = f_host_free,
                            .copy_to_host = f_copy_to_host,
                            .copy_to_device = f_copy_to_device,
                            .copy_device_async = f_copy_device_async,
@@ -457,14 +473,9 @@ int ub_runtime_fill(void *pointer, uint64_t size_bytes, enum ub_fill fill, uint6
     (void)stream;
     if (fake_fault("noimage"))
         return FAKE_NO_IMAGE;
-    if (fill != UB_FILL_RANDOM) {
-        memset(bytes, fill == UB_FILL_POISON ? 0xFF : 0, size_bytes);
-        return code();
-    }
-    uint64_t state = seed;
-    for (uint64_t i = 0; i < size_bytes; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (unsigned char)((state >> 33) % 255);
+    for (uint64_t i = 0; i < size_bytes / 8; i++) {
+        const uint64_t word = ub_fill_word(fill, i, seed);
+        memcpy(bytes + 8 * i, &word, sizeof word);
     }
     return code();
 }

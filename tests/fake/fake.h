@@ -8,6 +8,7 @@
  *   no-driver old-driver no-gpu          ub_api_open() fails so
  *   gpus=2  memory=64Mi  name=TEXT       what the device is
  *   oom                                  every allocation fails
+ *   no-pinning                           the host cannot pin memory
  *   noimage                              no kernel runs on this card
  *   hang:AXIS=V  crash:AXIS=V            the launch never returns, the process dies
  *   launch:AXIS=V  sticky:AXIS=V         the launch fails; all that follows fails too
