@@ -250,6 +250,22 @@ static void choose_unit(struct ub_quantity *quantity, double least, double large
     snprintf(text, size, "%s%s", billions ? "10⁹ " : millions ? "million " : "", quantity->unit);
 }
 
+/* "time_per_block_ns" in words: "time per block", for the unit stands behind it. */
+static void key_in_words(const char *key, const char *unit, char *text, size_t size)
+{
+    static const char *const ends[][2] = {{"ns", "_ns"}, {"byte", "_bytes"}};
+    ub_text_clean(key, text, size);
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const size_t end = strlen(ends[i][1]);
+        if (strcmp(unit, ends[i][0]) == 0 && length > end && strcmp(text + length - end, ends[i][1]) == 0)
+            text[length - end] = 0;
+    }
+    for (char *c = text; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+}
+
 void ub_quantity_label(struct ub_quantity *quantity, double least, double largest, char *text, size_t size)
 {
     if (quantity->name) {
@@ -258,10 +274,7 @@ void ub_quantity_label(struct ub_quantity *quantity, double least, double larges
     }
     char unit[48];
     choose_unit(quantity, least, largest, unit, sizeof unit);
-    ub_text_clean(quantity->key, text, size);
-    for (char *c = text; *c; c++)
-        if (*c == '_')
-            *c = ' ';
+    key_in_words(quantity->key, quantity->unit, text, size);
     if (*unit)
         ub_text_append(text, size, "  [%s]", unit);
 }

@@ -326,6 +326,24 @@ static void bytes_have_a_unit_that_suits_the_least(void **state)
     }
 }
 
+static void a_key_does_not_name_its_unit_twice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *unit, *label;
+    } cases[] = {{"time_per_block_ns", "ns", "time per block  [µs]"},
+                 {"copied_bytes", "byte", "copied  [KiB]"},
+                 {"time_ns", "1", "time ns  [%]"},
+                 {"_ns", "ns", " ns  [µs]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ub_quantity quantity = {.key = cases[i].key};
+        char label[160];
+        snprintf(quantity.unit, sizeof quantity.unit, "%s", cases[i].unit);
+        ub_quantity_label(&quantity, 2000, 4000, label, sizeof label);
+        assert_string_equal(label, cases[i].label);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +358,7 @@ int main(void)
         cmocka_unit_test(untested_times_are_left_out),
         cmocka_unit_test(what_differs_is_said),
         cmocka_unit_test(bytes_have_a_unit_that_suits_the_least),
+        cmocka_unit_test(a_key_does_not_name_its_unit_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
