@@ -22,7 +22,7 @@
 #include "plots/render.h"
 #include "ub_version.h"
 
-enum { DEFAULT_ROUNDS = 30, QUICK_ROUNDS = 10, MAX_KEYS = 64, LOSSES_SHOWN = 5 };
+enum { DEFAULT_ROUNDS = 30, SUITE_ROUNDS = 10, MAX_KEYS = 64, LOSSES_SHOWN = 5 };
 /* One graph launch adds some 3 us to a sample: 2 ms keep that under 0.2 %. */
 static const double MIN_SAMPLE_NS = 2e6;
 
@@ -187,12 +187,11 @@ static void make_request(struct job *job)
 {
     const struct ub_options *options = job->options;
     struct ub_run_request *request = &job->request;
-    bool quick = suite_of(options) == UB_SUITE_QUICK;
     request->plan = &job->plan;
     request->gpu = &job->target->gpu;
     request->device = job->target->ordinal;
     request->seed = options->seed;
-    request->rounds = options->rounds ? options->rounds : quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+    request->rounds = options->rounds ? options->rounds : options->suite ? SUITE_ROUNDS : DEFAULT_ROUNDS;
     request->min_sample_ns = MIN_SAMPLE_NS;
     request->point_timeout_s = options->timeout_s;
     request->time_limit_s = options->time_limit_s;

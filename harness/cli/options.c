@@ -52,7 +52,7 @@ const struct ub_option ub_option_table[] = {
     TEXT("plot", 0, plot, "FILE", "run occupancy compare",
          "chart to FILE (svg, png, pdf), or - for one in the terminal"),
     {"rounds", 0, UB_OPTION_COUNT, AT(rounds), "N", NULL, 1, 10000, "run", NULL,
-     "samples of each point, 1 to 10000; default 30"},
+     "samples of each point, 1 to 10000; default 30, of a suite 10, and more where they spread"},
     CHOICE("data", data, "random|zeros", "run", "what the inputs hold; zeros need less power and may run faster"),
     {"seed", 0, UB_OPTION_SEED, AT(seed), "N", NULL, 0, 0, "run compare", NULL,
      "of the inputs and the order of the rounds (compare: of the bootstrap); default 1"},

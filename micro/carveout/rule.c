@@ -72,9 +72,9 @@ static const struct ub_sweep sweeps[] = {
     {"edge", USUAL, "carveout=100 footprint=20Ki..22Ki:128", "line by line over the edge of what fits"},
     {"quick", UB_SUITE_QUICK, "carveout=0,50,100 footprint=16Ki,128Ki,320Ki", "three carve-outs, three footprints"},
     {"percent", UB_SUITE_FULL, "carveout=0..100", "every preference"},
-    {"fine", UB_SUITE_FULL, "carveout=0,7,14,28,43,57,71,85,100 footprint=16Ki..512Ki:16Ki",
+    {"fine", UB_SUITE_FULL, "carveout=0,7,14,28,43,57,71,85,100 footprint=32Ki..512Ki:32Ki",
      "every carve-out, footprints of 16 to 512 KiB"},
-    {"need", UB_SUITE_FULL, "ask=launch,nothing shared=0..227Ki:1Ki", "shared memory, KiB by KiB"},
+    {"need", UB_SUITE_FULL, "ask=launch,nothing shared=0..224Ki:8Ki,227Ki", "shared memory in small steps"},
 };
 
 static const char *const counters[] = {

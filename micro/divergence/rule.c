@@ -70,9 +70,9 @@ static const struct ub_sweep sweeps[] = {
      "more warps a scheduler: divergence costs issue slots, which other warps want"},
     {"tail", UB_SUITE_DEFAULT | UB_SUITE_FULL, "block=33,48,80,100,127 ways=1 variant=tail",
      "lanes that do not exist are idle, yet nothing diverges"},
-    {"ways_all", UB_SUITE_FULL, "ways=1..32 variant=block,loop,switch,table,constant,data,sorted",
+    {"ways_all", UB_SUITE_FULL, "ways=1..8,12,16..32:4 variant=block,loop,switch,table,constant,data,sorted",
      "every number of paths for all that has paths"},
-    {"partial", UB_SUITE_FULL, "block=33,48,100,1000 ways=2,3,32 variant=thread,warp,loop,switch,data,sorted",
+    {"partial", UB_SUITE_FULL, "block=33,100,1000 ways=2,32 variant=thread,warp,loop,switch,data,sorted",
      "branches in blocks whose last warp is not full"},
 };
 

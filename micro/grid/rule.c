@@ -83,8 +83,8 @@ static const struct ub_sweep sweeps[] = {
     {"quick", UB_SUITE_QUICK, "work=all per_sm=1..4 side=at,above", "before and after the first steps"},
     {"length", UB_SUITE_FULL, "work=latency,throughput length=1,2,4,8,32 per_sm=1,2,4 side=at,above",
      "shorter blocks: what is paid a wave, and what is paid once"},
-    {"loads", UB_SUITE_FULL, "work=dram length=1,2,4,8 per_sm=1..64", "shorter blocks that load"},
-    {"dense", UB_SUITE_FULL, "work=all blocks=4..1188:4", "the staircases without a gap"},
+    {"loads", UB_SUITE_FULL, "work=dram length=1,4,8 per_sm=1..8,12,16..64:8", "shorter blocks that load"},
+    {"dense", UB_SUITE_FULL, "work=all blocks=22..1188:22", "the staircases in small steps"},
 };
 
 static const char *const counters[] = {

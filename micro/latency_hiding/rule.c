@@ -64,9 +64,9 @@ static const struct ub_sweep sweeps[] = {
      "how many warps and chains of multiply-adds fill the FP32 lanes"},
     {"quick", UB_SUITE_QUICK, "work=memory ilp=1,4 bytes=16 warps=4,16", "loads, at four points"},
     {"quick_arithmetic", UB_SUITE_QUICK, "work=arithmetic ilp=1 warps=8,16", "multiply-adds, half and full"},
-    {"every", UB_SUITE_FULL, "work=memory ilp=all bytes=all warps=1..24,26,28,30,32,36,40",
+    {"every", UB_SUITE_FULL, "work=memory ilp=all bytes=all warps=1,2,3,5,7,10,14,20,30",
      "all widths, warps in small steps"},
-    {"every_arithmetic", UB_SUITE_FULL, "work=arithmetic ilp=all warps=1..32,36,40,48,56,64", "warps in small steps"},
+    {"every_arithmetic", UB_SUITE_FULL, "work=arithmetic ilp=all warps=1..16,20..64:4", "warps in small steps"},
 };
 
 /* Of these the last eight come out of the hardware and not out of instrumented code; on

@@ -91,7 +91,7 @@ static const struct ub_sweep sweeps[] = {
     {"refused_shared", ALWAYS, "shared=227Ki,232449,228Ki block=128",
      "the last size of shared memory that is launched, and the first two not (CC 9.0)"},
     {"refused_optin", ALWAYS, "shared=48Ki,49153 optin=no", "48 KiB need no opting in, a byte more does"},
-    {"limiters", UB_SUITE_FULL, "work=compute registers=all block=64,128,192,256,384,512,640,768,1024",
+    {"limiters", UB_SUITE_FULL, "work=compute registers=all block=64,192,384,640,1024",
      "registers against block size: the heat map of `ubench occupancy`, measured"},
 };
 

@@ -50,8 +50,8 @@ static const struct ub_sweep sweeps[] = {
     {"warps", USUAL, "cap=32 use=all warps=8..64:8", "how many bytes of spills an SM has, and where they fit"},
     {"warps64", USUAL, "cap=64 use=all warps=8..32:4", "the same where the bytes of all warps nearly fit into L1"},
     {"trips", USUAL, "cap=32,64,96 use=all trips=1,64", "what a trip costs, as a slope of the counters"},
-    {"few", UB_SUITE_FULL, "cap=32,64,96,112 use=all warps=1..7", "warps that wait for their own reloads"},
-    {"all", UB_SUITE_FULL, "cap=all use=all warps=4..64:4", "every cap with every number of warps that fits"},
+    {"few", UB_SUITE_FULL, "cap=32,96 use=all warps=1..7:2", "warps that wait for their own reloads"},
+    {"all", UB_SUITE_FULL, "cap=all use=all warps=8..64:8", "every cap with every number of warps that fits"},
 };
 
 static const char *const counters[] = {
