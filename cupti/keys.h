@@ -86,6 +86,14 @@
       "warp instructions: atomics on shared memory") \
     X("global_async_copies", "smsp__sass_inst_executed_op_ldgsts.sum", "request", UB_STRUCTURAL, NULL, \
       "warp instructions that copy from global to shared memory (cp.async); no global load counts them") \
+    X("async_copy_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", "sector", UB_STRUCTURAL, NULL, \
+      "32-byte sectors that copies from global to shared memory (cp.async) ask for") \
+    X("async_copy_wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", "wavefront", \
+      UB_STRUCTURAL, NULL, "turns in which copies from global memory (cp.async) write shared memory") \
+    X("bulk_copies", "smsp__sass_inst_executed_op_tma_ld.sum", "request", UB_STRUCTURAL, NULL, \
+      "warp instructions that ask the TMA to load into shared memory (cp.async.bulk), with a tensor or without") \
+    X("bulk_copy_bytes", "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "byte", UB_ESTIMATE, NULL, \
+      "bytes that the TMA loaded from L2 (hardware counter)") \
     X("ffma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_sp_fma", \
       "single-precision fused multiply-adds, per thread") \
     X("dfma", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_dp_fma", \

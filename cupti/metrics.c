@@ -23,6 +23,7 @@ struct difference {
 #define NO_IMC  "Blackwell does not tell misses of the constant cache apart"
 #define NO_LDSM "matrix loads (ldmatrix) exist from Turing on"
 #define NO_CPA  "asynchronous copies (cp.async) exist from Ampere on"
+#define NO_TMA  "bulk copies (TMA) exist from Hopper on"
 
 static const struct difference differences[] = {
     {NULL, "GV11B", NULL, "CUPTI has no range profiler for Xavier (GV11B)"},
@@ -41,6 +42,18 @@ static const struct difference differences[] = {
     {"stall_imc_miss", "GB", NULL, NO_IMC},
     {"global_async_copies", "GV", NULL, NO_CPA},
     {"global_async_copies", "TU", NULL, NO_CPA},
+    {"async_copy_sectors", "GV", NULL, NO_CPA},
+    {"async_copy_sectors", "TU", NULL, NO_CPA},
+    {"async_copy_wavefronts", "GV", NULL, NO_CPA},
+    {"async_copy_wavefronts", "TU", NULL, NO_CPA},
+    {"bulk_copies", "GV", NULL, NO_TMA},
+    {"bulk_copies", "TU", NULL, NO_TMA},
+    {"bulk_copies", "GA", NULL, NO_TMA},
+    {"bulk_copies", "AD", NULL, NO_TMA},
+    {"bulk_copy_bytes", "GV", NULL, NO_TMA},
+    {"bulk_copy_bytes", "TU", NULL, NO_TMA},
+    {"bulk_copy_bytes", "GA", NULL, NO_TMA},
+    {"bulk_copy_bytes", "AD", NULL, NO_TMA},
     {"matrix_load_requests", "GV", NULL, NO_LDSM},
     {"matrix_load_wavefronts", "GV", NULL, NO_LDSM},
     {"matrix_load_bytes", "GV", NULL, NO_LDSM},
