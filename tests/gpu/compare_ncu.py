@@ -16,7 +16,7 @@ STRUCTURAL = ("global_load_requests", "global_load_sectors", "global_load_bytes"
               "global_store_sectors", "global_store_bytes", "global_lines", "blocks_launched", "warps_launched",
               "shared_load_requests", "shared_load_wavefronts", "shared_store_requests", "shared_store_wavefronts",
               "branches_divergent", "ffma", "dfma", "hfma2", "global_atomics", "local_loads",
-              "local_stores", "local_load_sectors", "local_store_sectors")
+              "local_stores", "local_load_sectors", "local_store_sectors", "global_async_copies", "bulk_copies")
 
 
 def ncu_rows(path):

@@ -35,3 +35,4 @@ compare "memory|arithmetic" latency_hiding --work memory,arithmetic --ilp 1,8 --
 compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki
 compare spill spill --cap 32,64,96,128 --use changed,read
 compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi
+compare "synchronous|cp_async|bulk" async_copy --way synchronous,cp_async,bulk,bulk_1d --stages 1,3 --fmas 0,32 --tile 4Ki,16Ki --tiles 100

@@ -25,6 +25,8 @@ sweeps=(
     "carveout --carveout 0,100 --footprint 512,1152 --shared 0,1Ki --ask launch,function --order random,cyclic --load ca,cg"
     "spill --cap 32,96,128 --use changed,read --warps 2,34 --trips 3"
     "roofline --fmas 0,1,77,129 --type fp32,fp64,half2 --size 96Ki"
+    "async_copy --way synchronous,cp_async,bulk,bulk_1d --stages 1,4 --tile 4Ki,16Ki --fmas 16 --tiles 6"
+    "async_copy --way registers --stages 2 --tile 4Ki,8Ki --fmas 0,32 --tiles 1,3"
     "latency --level l1,l2 --footprint 128,4Ki,1000064 --sm 0,5"
     "latency --level shared,constant,local"
     "latency --level shared --bytes 4,8,16 --ways 1,3,32"
