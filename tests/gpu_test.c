@@ -333,7 +333,7 @@ static void the_h200_has_measured_ceilings(void **state)
     (void)state;
     struct ub_constants constants = {.count = 7}; /* what was there is replaced */
     ub_gpu_constants(ub_gpu_find("h200"), &constants);
-    assert_int_equal(constants.count, 18);
+    assert_int_equal(constants.count, 20);
     close_to(&constants, "dram_load_ceiling", 4.68e12);
     close_to(&constants, "dram_store_ceiling", 4.69e12);
     close_to(&constants, "dram_copy_ceiling", 4.27e12);

@@ -78,6 +78,9 @@ bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu);
  *   clock_mhz            SM clock under load
  *   fma_step_ns, select_step_ns, constant_step_ns
  *                        ns of one step of a chain in which each needs the one before
+ *   red_int_ns, red_float_ns
+ *                        ns from one atomic addition without a result to the next, one lane
+ *                        each, all to one word of global memory
  *   carveout_hit_ns, carveout_miss_ns
  *                        the same of a load that L1 has, and of one that only L2 has
  */

@@ -172,6 +172,7 @@ static const double block_launch_cycles = 1.196;
  * scheduler, measured on an H200 by ubench: an FMA (4 cycles from sm_70 to sm_90: Jia et
  * al. 2018 and 2019, Luo et al. 2024) with its share of a loop of 32; the add, mask,
  * compare, select and add of a select; a look-up in constant memory at one index a warp.
+ * The rule reduce: from one atomic of a warp to the next, all on one word of L2.
  * The rule carveout: a load of a line of which the address needs the load before it, found
  * in L1 or not. */
 static const struct {
@@ -179,7 +180,8 @@ static const struct {
     double cycles, lo, hi; /* on an H200; elsewhere +-25 % */
 } steps[] = {
     {"fma_step_ns", 4.22, 4.20, 4.30},     {"select_step_ns", 6.84, 6.7, 7.0},  {"constant_step_ns", 34, 33.8, 34.2},
-    {"carveout_hit_ns", 46.6, 46.4, 46.8}, {"carveout_miss_ns", 301, 285, 316},
+    {"carveout_hit_ns", 46.6, 46.4, 46.8}, {"carveout_miss_ns", 301, 285, 316}, {"red_int_ns", 1.503, 1.46, 1.54},
+    {"red_float_ns", 3.492, 3.48, 3.51},
 };
 
 static void set_steps(struct ub_constants *out, const struct ub_gpu *gpu)
