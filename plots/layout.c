@@ -229,7 +229,9 @@ static void make_x_scale(const struct ub_figure *figure, size_t ticks, struct ub
         ub_scale_linear(scale, range.min, range.max, 0.03, 0.03, ticks, true);
     if (figure->bytes_x && scale->kind == UB_SCALE_LINEAR && scale->hi - scale->lo >= 8192)
         binary_steps(scale, ticks);
-    for (size_t i = 0; i < scale->tick_count && figure->bytes_x && !figure->words; i++)
+    /* 134217728 is as hard to read where it counts something else */
+    const bool binary = figure->bytes_x || (scale->kind == UB_SCALE_LOG2 && range.max >= 0x1p20);
+    for (size_t i = 0; i < scale->tick_count && binary && !figure->words; i++)
         binary_tick(&scale->ticks[i]);
 }
 

@@ -43,7 +43,7 @@ enum { ACCESSES = 1 << 22 };
 static const char *const ops[] = {"load", "store", "copy", NULL};
 static const char *const patterns[] = {"stride", "random", "reverse", "broadcast", "aos", "soa", NULL};
 static const struct ub_axis axes[AXES] = {
-    {"stride", "element", "distance", UB_AXIS_INTEGER, 1, 4096, NULL, NULL, "1"},
+    {"stride", "element", "distance", UB_AXIS_INTEGER, 1, 1 << 27, NULL, NULL, "1"},
     {"offset", "element", "shift", UB_AXIS_INTEGER, 0, 127, NULL, NULL, "0"},
     {"bytes", "byte", "width", UB_AXIS_INTEGER, 1, 16, NULL, NULL, "4"},
     {"op", "", "operation", UB_AXIS_WORD, 0, 0, NULL, ops, "load"},
@@ -535,6 +535,17 @@ static void make_auto(struct ub_record *record)
     add_point(record, &strided, "size", &point, 0.03);
 }
 
+/* Not bytes, but as many powers of two. */
+static void make_counts(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t stride = 1; stride <= INT64_C(1) << 27; stride *= 8) {
+        struct ub_point point = initial_point();
+        point.values[STRIDE] = stride;
+        add_point(record, &strided, "stride", &point, 0.03);
+    }
+}
+
 /* Sizes on a linear axis. */
 static void make_sizes(struct ub_record *record)
 {
@@ -599,6 +610,7 @@ static const struct variant variants[] = {
     {"size", make_size, {0}, 18, {"64 Ki", "size"}},
     {"auto", make_auto, {0}, 19, {"auto"}},
     {"sizes", make_sizes, {0}, 13, {"80 Ki", "160 Ki"}},
+    {"counts", make_counts, {0}, 10, {"128 Mi", "256 Ki", "stride  [elements]"}},
     {"counter", make_stride, {.y = "global_load_sectors"}, 32, {"Strided: global load sectors over stride"}},
     {"time", make_bytes_series, {.y = "time", .series = "bytes"}, 96, {"time  [µs]"}},
 };
