@@ -36,3 +36,8 @@ compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki
 compare spill spill --cap 32,64,96,128 --use changed,read
 compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi
 compare "synchronous|cp_async|bulk" async_copy --way synchronous,cp_async,bulk,bulk_1d --stages 1,3 --fmas 0,32 --tile 4Ki,16Ki --tiles 100
+# two kernels a point: the sum is set to 0, or block sums are added up
+compare "reduce|clear|add_partials" reduce --variant shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared --n 10007 --block 64,1024
+compare "reduce|clear|add_partials" reduce --variant atomic_thread,atomic_warp,two_kernels,reuse --n 100003 --bytes 4,16 --loads 1,5
+compare "reduce|clear" reduce --variant shared,atomic_thread,atomic_warp --n 100003 --type float
+compare reduce reduce --variant last_block --n 10007,1Mi --bytes 4,16

@@ -5,6 +5,8 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 command -v compute-sanitizer >/dev/null || skip "compute-sanitizer is not installed"
+# all but the one with a race
+reductions=shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared,atomic_thread,atomic_warp,two_kernels,last_block,reuse
 sweeps=(
     "null"
     "coalescing --stride 1,3,33 --offset 0,5 --bytes 1,2,4,8,16 --op load,store,copy --size 1Mi"
@@ -31,6 +33,8 @@ sweeps=(
     "latency --level shared,constant,local"
     "latency --level shared --bytes 4,8,16 --ways 1,3,32"
     "latency --op fma,add,mad,fp64,shuffle,atomic,shared_atomic"
+    "reduce --variant $reductions --bytes 4,16 --loads 1,5 --block 32,64,256 --type int,float --n 1,10007"
+    "reduce --work block --variant shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared --block 32,1024"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
 )
 for tool in memcheck racecheck initcheck; do
