@@ -250,6 +250,13 @@ struct ub_kernel {
     uint32_t dynamic_shared_bytes;
 };
 
+/* A member that kernel.cu may leave out of its initialiser: C++ before 20 has none by name. */
+#ifdef __cplusplus
+#define UB_OPTIONAL = NULL
+#else
+#define UB_OPTIONAL
+#endif
+
 /* kernel.cu. Each function returns a cudaError_t as int, 0 is success. */
 struct ub_code {
     /* All work is on the stream of the launch, or joined with it again by events before
@@ -266,8 +273,8 @@ struct ub_code {
      * after its last launch. The small instance of a point is prepared for itself. What only
      * the machine knows (no library, no such feature) prepare() says in `skip`; a code other than
      * 0 fails the point, and release() is called only after 0 and no `skip`. */
-    int (*prepare)(const struct ub_launch *, struct ub_prepared *out);
-    void (*release)(void *state);
+    int (*prepare)(const struct ub_launch *, struct ub_prepared *out) UB_OPTIONAL;
+    void (*release)(void *state) UB_OPTIONAL;
 };
 
 /* ---- charts ------------------------------------------------------------- */

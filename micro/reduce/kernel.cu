@@ -491,5 +491,5 @@ static void describe(const ub_gpu *gpu, const ub_point *point, ub_kernel *out)
 
 extern "C" {
 extern const struct ub_code ub_code_reduce;
-const struct ub_code ub_code_reduce = {launch, check, describe, NULL, NULL};
+const struct ub_code ub_code_reduce = {launch, check, describe};
 }
