@@ -94,6 +94,13 @@
       "warp instructions that ask the TMA to load into shared memory (cp.async.bulk), with a tensor or without") \
     X("bulk_copy_bytes", "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum", "byte", UB_ESTIMATE, NULL, \
       "bytes that the TMA loaded from L2 (hardware counter)") \
+    X("l1_wavefronts", "l1tex__data_pipe_lsu_wavefronts.sum", "wavefront", UB_ESTIMATE, NULL, \
+      "turns of the pipe that L1 and shared memory have in common, of whatever instruction (hardware counter)") \
+    X("matrix_instructions", "smsp__inst_executed_pipe_tensor_op_hmma.sum", "instruction", UB_ESTIMATE, NULL, \
+      "warp instructions of the matrix units on 16-bit floating point: HMMA, HGMMA, and HFMA2.MMA too, with which " \
+      "compilers make constants") \
+    X("warpgroup_matrix_instructions", "smsp__sass_inst_executed_op_shared_gmma.sum", "instruction", UB_STRUCTURAL, NULL, \
+      "warp instructions of the matrix units that a warpgroup starts together (wgmma), each counted in four warps") \
     X("ffma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_sp_fma", \
       "single-precision fused multiply-adds, per thread") \
     X("dfma", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_dp_fma", \

@@ -18,12 +18,13 @@ struct difference {
     const char *key, *chip_prefix, *raw, *reason;
 };
 
-#define NO_DRAM "this chip shares the memory of its CPU and has no counter of DRAM bytes"
-#define NO_GMMA "only Hopper (GH100) counts waits for warpgroup matrix instructions"
-#define NO_IMC  "Blackwell does not tell misses of the constant cache apart"
-#define NO_LDSM "matrix loads (ldmatrix) exist from Turing on"
-#define NO_CPA  "asynchronous copies (cp.async) exist from Ampere on"
-#define NO_TMA  "bulk copies (TMA) exist from Hopper on"
+#define NO_DRAM  "this chip shares the memory of its CPU and has no counter of DRAM bytes"
+#define NO_GMMA  "only Hopper (GH100) counts waits for warpgroup matrix instructions"
+#define NO_IMC   "Blackwell does not tell misses of the constant cache apart"
+#define NO_LDSM  "matrix loads (ldmatrix) exist from Turing on"
+#define NO_WGMMA "matrix instructions of a warpgroup (wgmma) exist on Hopper (GH100) only"
+#define NO_CPA   "asynchronous copies (cp.async) exist from Ampere on"
+#define NO_TMA   "bulk copies (TMA) exist from Hopper on"
 
 static const struct difference differences[] = {
     {NULL, "GV11B", NULL, "CUPTI has no range profiler for Xavier (GV11B)"},
@@ -46,6 +47,9 @@ static const struct difference differences[] = {
     {"async_copy_sectors", "TU", NULL, NO_CPA},
     {"async_copy_wavefronts", "GV", NULL, NO_CPA},
     {"async_copy_wavefronts", "TU", NULL, NO_CPA},
+    {"matrix_instructions", "GB", "smsp__inst_executed_pipe_tensor_subpipe_hmma.sum", NULL},
+    {"warpgroup_matrix_instructions", "", NULL, NO_WGMMA},
+    {"warpgroup_matrix_instructions", "GH100", "smsp__sass_inst_executed_op_shared_gmma.sum", NULL},
     {"bulk_copies", "GV", NULL, NO_TMA},
     {"bulk_copies", "TU", NULL, NO_TMA},
     {"bulk_copies", "GA", NULL, NO_TMA},

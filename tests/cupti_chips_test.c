@@ -52,7 +52,7 @@ static bool as_recorded(int passes, int recorded)
 static const struct {
     const char *chip, *key;
     int passes;
-} single_passes[] = {{"GV100", "l1_load_sectors", 2}};
+} single_passes[] = {{"GV100", "l1_load_sectors", 2}, {"GV100", "l1_wavefronts", 2}};
 
 /* What chips lack, recorded here a second time and by hand: a key that vanishes
  * from another chip is a finding. */
@@ -82,6 +82,11 @@ static const struct {
     {"TU", "async_copy_sectors"},
     {"GV", "async_copy_wavefronts"},
     {"TU", "async_copy_wavefronts"},
+    {"GV", "warpgroup_matrix_instructions"},
+    {"TU", "warpgroup_matrix_instructions"},
+    {"GA", "warpgroup_matrix_instructions"},
+    {"AD", "warpgroup_matrix_instructions"},
+    {"GB", "warpgroup_matrix_instructions"},
     {"GV", "bulk_copies"},
     {"TU", "bulk_copies"},
     {"GA", "bulk_copies"},
