@@ -56,6 +56,32 @@ static void test_command(void **state)
     assert_null(plan.points);
 }
 
+/* An axis that no option names has its values for that, where it has some. */
+static void test_on_command(void **state)
+{
+    (void)state;
+    struct ub_axis axes[sizeof fake_axes / sizeof fake_axes[0]];
+    memcpy(axes, fake_axes, sizeof axes);
+    axes[2].on_command = "all";
+    struct ub_micro micro = fake_micro;
+    micro.axes = axes;
+    const struct ub_entry own = {&micro, &fake_code};
+    struct ub_plan plan = {0};
+    struct ub_error err = {0};
+    struct ub_axis_option options[] = {{"stride", "4", false}, {"op", "store", false}};
+    assert_true(ub_plan_add(&plan, &own, &gpu, UB_SUITE_DEFAULT, options, 1, false, false, &err));
+    expect_plan(&plan, "command 4 0 0 0\ncommand 4 0 1 0\ncommand 4 0 2 0\n");
+    ub_plan_free(&plan);
+    plan = (struct ub_plan){0};
+    assert_true(ub_plan_add(&plan, &own, &gpu, UB_SUITE_DEFAULT, options, 2, false, false, &err));
+    expect_plan(&plan, "command 4 0 1 0\n");
+    ub_plan_free(&plan);
+    plan = (struct ub_plan){0};
+    assert_true(ub_plan_add(&plan, &own, &gpu, UB_SUITE_QUICK, NULL, 0, false, false, &err)); /* no command */
+    expect_plan(&plan, "few 1 0 0 0\n");
+    ub_plan_free(&plan);
+}
+
 static void test_skip(void **state)
 {
     (void)state;
@@ -303,13 +329,21 @@ static void test_points_saturate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),      cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_suites),       cmocka_unit_test(test_foreign_option),
-        cmocka_unit_test(test_ceilings),     cmocka_unit_test(test_two_rules),
-        cmocka_unit_test(test_no_axes),      cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_many),         cmocka_unit_test(test_failure_keeps_plan),
-        cmocka_unit_test(test_option_twice), cmocka_unit_test(test_point_parse),
-        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_points_saturate),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_on_command),
+        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_foreign_option),
+        cmocka_unit_test(test_ceilings),
+        cmocka_unit_test(test_two_rules),
+        cmocka_unit_test(test_no_axes),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_failure_keeps_plan),
+        cmocka_unit_test(test_option_twice),
+        cmocka_unit_test(test_point_parse),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_points_saturate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,13 +43,13 @@ enum { ACCESSES = 1 << 22 };
 static const char *const ops[] = {"load", "store", "copy", NULL};
 static const char *const patterns[] = {"stride", "random", "reverse", "broadcast", "aos", "soa", NULL};
 static const struct ub_axis axes[AXES] = {
-    {"stride", "element", "distance", UB_AXIS_INTEGER, 1, 1 << 27, NULL, NULL, "1"},
-    {"offset", "element", "shift", UB_AXIS_INTEGER, 0, 127, NULL, NULL, "0"},
-    {"bytes", "byte", "width", UB_AXIS_INTEGER, 1, 16, NULL, NULL, "4"},
-    {"op", "", "operation", UB_AXIS_WORD, 0, 0, NULL, ops, "load"},
-    {"pattern", "", "order", UB_AXIS_WORD, 0, 0, NULL, patterns, "stride"},
-    {"block", "thread", "threads of a block", UB_AXIS_INTEGER, 32, 1024, NULL, NULL, "256"},
-    {"size", "byte", "footprint", UB_AXIS_INTEGER, 1, INT64_C(1) << 40, "auto", NULL, "auto"},
+    {"stride", "element", "distance", UB_AXIS_INTEGER, 1, 1 << 27, NULL, NULL, "1", NULL},
+    {"offset", "element", "shift", UB_AXIS_INTEGER, 0, 127, NULL, NULL, "0", NULL},
+    {"bytes", "byte", "width", UB_AXIS_INTEGER, 1, 16, NULL, NULL, "4", NULL},
+    {"op", "", "operation", UB_AXIS_WORD, 0, 0, NULL, ops, "load", NULL},
+    {"pattern", "", "order", UB_AXIS_WORD, 0, 0, NULL, patterns, "stride", NULL},
+    {"block", "thread", "threads of a block", UB_AXIS_INTEGER, 32, 1024, NULL, NULL, "256", NULL},
+    {"size", "byte", "footprint", UB_AXIS_INTEGER, 1, INT64_C(1) << 40, "auto", NULL, "auto", NULL},
 };
 static const char *const counter_keys[] = {"global_load_requests", "global_load_sectors"};
 static const char *const metric_keys[] = {"useful_bandwidth", "ceiling_share", "sectors_per_request"};

@@ -83,6 +83,7 @@ FAULT(axis_null_unit, rule->axes[2].unit = NULL)
 FAULT(axis_no_help, rule->axes[2].help = "")
 FAULT(axis_no_initial, rule->axes[0].initial = NULL)
 FAULT(axis_bad_initial, rule->axes[0].initial = "2000")
+FAULT(axis_bad_on_command, rule->axes[0].on_command = "0")
 FAULT(axis_list_initial, rule->axes[0].initial = "1..4")
 FAULT(axis_limits, rule->axes[0].minimum = 2000)
 FAULT(axis_zero_word, rule->axes[1].zero_word = "none")
@@ -171,6 +172,7 @@ static const struct {
     {axis_no_help, "axis op: help is missing"},
     {axis_no_initial, "axis stride: initial is missing"},
     {axis_bad_initial, "axis stride: initial: --stride 2000: 2000 is above this axis's limit of 1024"},
+    {axis_bad_on_command, "axis stride: on_command: --stride 0: 0 is below this axis's limit of 1"},
     {axis_list_initial, "axis stride: initial: '1..4' is not one value"},
     {axis_limits, "axis stride: its limits 2000..1024 run backwards"},
     {axis_zero_word, "axis offset: 0 is inside its limits, so none cannot stand for it"},

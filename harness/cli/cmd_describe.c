@@ -91,7 +91,7 @@ static void print_axes(const struct ub_micro *micro, const struct heading *headi
         char text[TEXT_SIZE];
         axis_name(axis, name, sizeof name);
         snprintf(text, sizeof text, "%s%s%s%s; default %s", axis->help, *axis->unit ? " (" : "", axis->unit,
-                 *axis->unit ? ")" : "", axis->initial);
+                 *axis->unit ? ")" : "", axis->on_command ? axis->on_command : axis->initial);
         ub_page_row(stdout, columns, name, text);
     }
 }

@@ -53,7 +53,7 @@ static void json_axis(const struct ub_axis *axis)
         json_member("zero_word", axis->zero_word);
     }
     fputs(", ", stdout);
-    json_member("default", axis->initial);
+    json_member("default", axis->on_command ? axis->on_command : axis->initial);
     fputs(", ", stdout);
     json_member("help", axis->help);
     fputc('}', stdout);

@@ -49,6 +49,8 @@ struct ub_axis {
                                  then 0 is accepted by that word beside minimum..maximum */
     const char *const *words; /* UB_AXIS_WORD: NULL-terminated; the value is the index */
     const char *initial;      /* the single value used where nothing is said, as text */
+    const char *on_command;   /* the values where a command names other axes of the rule and not this
+                                 one ("all"), as text; NULL: the initial one */
 };
 
 /* One combination of axis values, in the order of ub_micro.axes. */

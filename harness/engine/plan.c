@@ -288,6 +288,17 @@ static bool add_sweeps(const struct addition *addition, unsigned suite)
     return true;
 }
 
+/* The same for a command, where an axis may have more values. */
+static bool fill_command(const struct ub_micro *micro, struct ub_values ranges[UB_MAX_AXES], struct ub_error *err)
+{
+    for (size_t i = 0; i < micro->axis_count; i++) {
+        const char *spec = micro->axes[i].on_command;
+        if (ranges[i].count == 0 && spec && !ub_axis_parse(&micro->axes[i], spec, &ranges[i], err))
+            return false;
+    }
+    return fill_initial(micro, ranges, err);
+}
+
 /* Parses the options that name an axis of the rule. */
 static bool read_options(const struct ub_micro *micro, struct ub_axis_option *options, size_t option_count,
                          struct ub_values ranges[UB_MAX_AXES], struct ub_error *err)
@@ -302,7 +313,7 @@ static bool read_options(const struct ub_micro *micro, struct ub_axis_option *op
         if (!ub_axis_parse(&micro->axes[axis], options[i].spec, &ranges[axis], err))
             return ub_fail_in(err, "%s", micro->name); /* of `run all`, which of them */
     }
-    return fill_initial(micro, ranges, err);
+    return fill_command(micro, ranges, err);
 }
 
 static bool add_command(const struct addition *addition, struct ub_axis_option *options, size_t option_count)

@@ -115,6 +115,10 @@ static bool check_axis(const struct ub_axis *axis, struct ub_error *err)
     ub_values_free(&values);
     if (count != 1)
         return ub_fail(err, UB_INTERNAL, "initial: '%s' is not one value", axis->initial);
+    if (axis->on_command && !ub_axis_parse(axis, axis->on_command, &values, err))
+        return ub_fail_in(err, "on_command");
+    if (axis->on_command)
+        ub_values_free(&values);
     return true;
 }
 
