@@ -21,9 +21,21 @@ struct work {
     int64_t *values; /* what each word stands for; NULL: x is numeric */
 };
 
+enum { ROOF_SPOTS = 128 };
+
 static bool out_of_memory(struct ub_error *err)
 {
     return ub_fail(err, UB_INTERNAL, "out of memory while making a chart");
+}
+
+/* Whether the rule has points stand at a metric's value where this axis is along x. */
+static bool has_x_metric(const struct ub_selection *selection)
+{
+    const struct ub_chart *chart = &selection->micro->chart;
+    if (!chart->x_metric || strcmp(chart->x_axis, selection->micro->axes[selection->x].name) != 0)
+        return false;
+    return !chart->x_sweep || (selection->count > 0 && selection->points[0].record->sweep &&
+                               strcmp(selection->points[0].record->sweep, chart->x_sweep) == 0);
 }
 
 /* Whether x is drawn as words: an axis of words, a value that has a word ("auto"), or a
@@ -31,7 +43,8 @@ static bool out_of_memory(struct ub_error *err)
 static bool draws_words(const struct ub_selection *selection, const struct ub_plot_options *options)
 {
     const struct ub_axis *axis = &selection->micro->axes[selection->x];
-    if (axis->kind == UB_AXIS_WORD || options->words || (!selection->varies && !options->overlaid))
+    if ((axis->kind == UB_AXIS_WORD && !has_x_metric(selection)) || options->words ||
+        (!selection->varies && !options->overlaid))
         return true;
     for (size_t i = 0; i < selection->count; i++)
         if (axis->zero_word && selection->points[i].x == 0)
@@ -141,13 +154,36 @@ static bool make_dots(struct work *work, struct ub_error *err)
     return true;
 }
 
+/* The words of the dots of the only series, of an axis of words along which these are not places. */
+static bool name_dots(struct work *work, struct ub_error *err)
+{
+    struct ub_figure *figure = work->figure;
+    if (figure->series_count != 1)
+        return true;
+    figure->word = calloc(work->selection.count + 1, sizeof *figure->word);
+    if (!figure->word)
+        return out_of_memory(err);
+    for (size_t i = 0; i < work->selection.count; i++) {
+        const struct ub_selected *selected = &work->selection.points[i];
+        char text[48];
+        const double y = ub_quantity_of_point(&work->quantity, figure->source, selected->record);
+        if (selected->record->status != UB_POINT_OK || !isfinite(y) || !isfinite(place_of(work, &selected->values)))
+            continue; /* as in make_dots() */
+        ub_caption_value(&work->selection.micro->axes[work->selection.x], selected->x, text, sizeof text);
+        ub_text_clean(text, figure->word[figure->word_count], sizeof figure->word[0]);
+        figure->word_count++;
+    }
+    return true;
+}
+
 /* The values of x at which the law is drawn: those swept and, of a numeric axis, every
  * integer between them, thinned where there are more than the limit allows. */
 static int64_t *law_values(const struct work *work, size_t *count)
 {
     const size_t limit = UB_FIGURE_EVALUATIONS / work->figure->series_count;
     int64_t *values = swept_values(&work->selection, limit, count);
-    if (!values || work->figure->words || *count < 2)
+    if (!values || work->figure->words || work->selection.micro->axes[work->selection.x].kind == UB_AXIS_WORD ||
+        *count < 2)
         return values;
     const int64_t first = values[0], last = values[*count - 1];
     const double span = (double)last - (double)first;
@@ -189,6 +225,38 @@ static struct ub_law_spot law_at(struct work *work, const struct ub_point *point
     return spot;
 }
 
+static int compare_spots(const void *a, const void *b)
+{
+    const struct ub_law_spot *first = a, *second = b;
+    return (first->x > second->x) - (first->x < second->x);
+}
+
+/* A law over a metric goes from left to right, whatever the order along the axis, and leaves
+ * out what has no place; the roof over it has spots of its own. The array has room for them. */
+static void arrange_law(const struct work *work, struct ub_series *series)
+{
+    const struct ub_chart *chart = &work->selection.micro->chart;
+    size_t kept = 0;
+    for (size_t i = 0; i < series->law_count; i++)
+        if (isfinite(series->law[i].x))
+            series->law[kept++] = series->law[i];
+    series->law_count = kept;
+    qsort(series->law, kept, sizeof *series->law, compare_spots);
+    if (!chart->roof || !work->quantity.is_main || work->figure->series_count != 1 || kept < 2 ||
+        !(series->law[0].x > 0))
+        return;
+    work->figure->has_roof = true;
+    const double first = series->law[0].x, last = series->law[kept - 1].x;
+    for (size_t i = 0; i < kept; i++)
+        series->law[i].second = ub_drawable(chart->roof(&work->gpu, &work->record->constants, series->law[i].x));
+    for (size_t i = 1; i < ROOF_SPOTS; i++) {
+        const double x = first * pow(last / first, (double)i / ROOF_SPOTS);
+        const double roof = ub_drawable(chart->roof(&work->gpu, &work->record->constants, x));
+        series->law[series->law_count++] = (struct ub_law_spot){.x = x, .y = NAN, .second = roof, .panel = NAN};
+    }
+    qsort(series->law, series->law_count, sizeof *series->law, compare_spots);
+}
+
 static bool make_law(struct work *work, struct ub_error *err)
 {
     size_t count = 0;
@@ -199,13 +267,15 @@ static bool make_law(struct work *work, struct ub_error *err)
     for (size_t s = 0; s < work->figure->series_count && ok; s++) {
         struct ub_series *series = &work->figure->series[s];
         series->ceiling = NAN;
-        series->law = calloc(count + 1, sizeof *series->law);
+        series->law = calloc(count + 1 + ROOF_SPOTS, sizeof *series->law);
         ok = series->law != NULL || out_of_memory(err);
         for (size_t i = 0; i < count && ok; i++) {
             struct ub_point point = work->selection.series[s];
             point.values[work->selection.x] = values[i];
             series->law[series->law_count++] = law_at(work, &point, place_of(work, &point), series);
         }
+        if (ok && work->x_metric)
+            arrange_law(work, series);
     }
     free(values);
     return ok;
@@ -426,9 +496,11 @@ static bool fill(struct work *work, struct ub_error *err)
     const struct ub_chart *chart = &work->selection.micro->chart;
     make_series(work);
     figure->words = draws_words(&work->selection, work->options);
-    if (!figure->words && chart->x_metric && strcmp(chart->x_axis, axis->name) == 0)
+    if (!figure->words && has_x_metric(&work->selection))
         work->x_metric = chart->x_metric;
     if ((figure->words && !make_words(work, err)) || !make_dots(work, err) || !make_law(work, err))
+        return false;
+    if (work->x_metric && axis->kind == UB_AXIS_WORD && !name_dots(work, err))
         return false;
     make_marks(work);
     ub_caption_lost(work->record, &work->selection, &work->quantity, figure);

@@ -40,7 +40,8 @@ struct ub_figure {
     enum ub_source source; /* of all series, unless `mixed` */
     bool mixed, of_runs;   /* of_runs: each colour is a GPU */
     double scale;          /* value x scale is what y says */
-    /* Along x: numbers, or the places 0.. of words. */
+    /* Along x: numbers, or the places 0.. of words. Words beside numbers name the dots of the only
+     * series. */
     bool words, whole_y, share_y; /* share_y: of a whole, in per cent */
     size_t word_count;
     char (*word)[48];
@@ -58,6 +59,7 @@ struct ub_figure {
     char notes[UB_FIGURE_NOTES][UB_LINE_BYTES];
     /* What there is. */
     bool has_panel, has_share, has_second, has_ci;
+    bool has_roof;        /* the second curve is one: both axes are log */
     size_t ceiling_count; /* distinct ones of the series, highest first; has_share: exactly one */
     double ceilings[UB_CHART_SERIES];
     double data_sheet; /* NaN: none */

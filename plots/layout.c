@@ -180,7 +180,7 @@ static bool x_is_log(const struct ub_figure *figure, struct range range)
 {
     if (figure->words || range.min <= 0 || range.max < 8 * range.min)
         return false;
-    if (range.max >= LINEAR_MOST * range.min)
+    if (figure->has_roof || range.max >= LINEAR_MOST * range.min)
         return true;
     const struct ub_series *first = &figure->series[0];
     return is_power_like(first, false) || (figure->has_panel && is_power_like(first, true)) || is_geometric(first);
@@ -354,7 +354,7 @@ static bool trace_curve(const struct ub_layout *layout, const struct ub_figure *
         return false;
     for (size_t i = 0; i < series->law_count; i++) {
         const double value = law_value(&series->law[i], curve);
-        const bool shown = curve != CURVE_SECOND || fabs(value / series->law[i].y - 1) > 0.005;
+        const bool shown = curve != CURVE_SECOND || !(fabs(value / series->law[i].y - 1) <= 0.005);
         if (isfinite(value) && shown)
             out->spots[out->count++] =
                 (struct ub_spot){px_x(layout, series->law[i].x + ub_layout_dodge(figure, s)), px_y(panel, value)};
@@ -658,6 +658,17 @@ static void free_traces(struct traces *traces)
     }
 }
 
+/* The words of single dots. */
+static void label_dots(struct ub_layout *out, struct ub_place *place, const struct ub_figure *figure,
+                       const struct trace *dots)
+{
+    for (size_t i = 0; i < figure->word_count && i < dots->count && !figure->words; i++) {
+        const struct ub_path own = {.joined = false, .count = 1, .spots = &dots->spots[i]};
+        const struct caption caption = caption_of(figure->word[i], UB_FONT_BOLD, "c_s1", UB_KEY_DOT, 0);
+        put_near(out, place, &caption, 2 * REACH, &own, 0, NULL);
+    }
+}
+
 static bool label_main(struct ub_layout *out, const struct ub_figure *figure, struct traces *traces,
                        struct key_row *row)
 {
@@ -676,6 +687,7 @@ static bool label_main(struct ub_layout *out, const struct ub_figure *figure, st
         put_ceiling(out, &place, figure);
     }
     put_marks(out, &place, figure);
+    label_dots(out, &place, figure, &traces->dots[0]);
     if (figure->series_count == 1)
         label_curves(out, &place, figure, &traces->law[0], &traces->second, &traces->dots[0], row);
     else

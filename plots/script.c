@@ -149,8 +149,7 @@ static bool write_panel_law(FILE *stream, const struct ub_figure *figure, size_t
 
 static bool write_second(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)
 {
-    const struct ub_law_spot *spot = &figure->series[s].law[row];
-    return isfinite(spot->y) && write_law_value(stream, figure, s, row, spot->second);
+    return write_law_value(stream, figure, s, row, figure->series[s].law[row].second);
 }
 
 static bool write_gap(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)

@@ -29,6 +29,7 @@
 #include "harness/engine/axis.h"
 #include "harness/engine/law.h"
 #include "harness/model/gpu.h"
+#include "plots/figure.h"
 #include "plots/gnuplot.h"
 #include "plots/place.h"
 #include "plots/render.h"
@@ -258,7 +259,47 @@ static const struct ub_micro folded = {
     .metrics = folded_metrics,
 };
 
-const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL}, {&stairs, NULL}, {&folded, NULL}};
+/* A rule whose words stand where their metric says, under a roof, in one of its sweeps. */
+static void roofed_metrics(const struct ub_facts *facts, struct ub_metrics *out)
+{
+    static const double places[] = {NAN, 1, 16, 64, 4, 0.25}; /* by pattern */
+    folded_metrics(facts, out);
+    out->items[2].value = places[facts->point->values[PATTERN]];
+}
+
+static double roof_at(const struct ub_gpu *gpu, const struct ub_constants *constants, double x)
+{
+    (void)gpu, (void)constants;
+    return 1e12 * fmin(x, 8);
+}
+
+static const struct ub_sweep roofed_sweeps[] = {{"roofed", UB_SUITE_DEFAULT, "pattern=all", "the sweep"}};
+
+static const struct ub_micro roofed = {
+    .name = "roofed",
+    .rule = "As folded, by words.",
+    .axis_count = AXES,
+    .axes = axes,
+    .sweep_count = 1,
+    .sweeps = roofed_sweeps,
+    .metric_count = 3,
+    .metric_keys = folded_keys,
+    .chart = {.metric = "bandwidth",
+              .metric_label = "bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .second_label = "roof",
+              .x_axis = "pattern",
+              .x_metric = "in_flight",
+              .x_label = "in flight",
+              .x_sweep = "roofed",
+              .roof = roof_at},
+    .timer = strided_timer,
+    .law = strided_law,
+    .metrics = roofed_metrics,
+};
+
+const struct ub_entry ub_entries[] = {
+    {&strided, NULL}, {&plain, NULL}, {&stairs, NULL}, {&folded, NULL}, {&roofed, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -974,6 +1015,45 @@ static void test_place_by_metric(void **state)
     ub_record_free(&record);
 }
 
+/* Words stand at their metric in the sweep that asks for it, each with its name beside it; the one
+ * without a place is left out; the roof has its bend. In any other sweep they are words. */
+static void test_words_under_a_roof(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct ub_record record;
+        struct ub_figure figure;
+        struct ub_error err = {0};
+        init_record(&record, UB_MEASURED);
+        for (int64_t pattern = 0; pattern < 6; pattern++) {
+            struct ub_point point = initial_point();
+            point.values[PATTERN] = pattern;
+            add_point(&record, &roofed, named ? "roofed" : "words", &point, 0.001);
+        }
+        const struct ub_plot_options options = {0};
+        assert_true(ub_figure_make(&record, &options, &figure, &err));
+        assert_int_equal(figure.words, !named);
+        assert_int_equal(figure.has_roof, named);
+        assert_int_equal(figure.series[0].dot_count, named ? 5 : 6);
+        assert_int_equal(figure.word_count, named ? 5 : 6);
+        for (size_t i = 0; i < 5 && named; i++)
+            assert_string_equal(figure.word[i], patterns[i + 1]);
+        double highest = 0, before = 0;
+        size_t predicted = 0;
+        for (size_t i = 0; i < figure.series[0].law_count && named; i++) {
+            const struct ub_law_spot *spot = &figure.series[0].law[i];
+            assert_true(spot->x >= before);
+            assert_true(fabs(spot->second / (1e3 * fmin(spot->x, 8)) - 1) < 1e-9);
+            before = spot->x;
+            highest = fmax(highest, spot->second);
+            predicted += isfinite(spot->y);
+        }
+        assert_true(!named || (predicted == 5 && fabs(highest - 8e3) < 1e-6 && figure.has_second));
+        ub_figure_free(&figure);
+        ub_record_free(&record);
+    }
+}
+
 static void test_marks(void **state)
 {
     (void)state;
@@ -1063,7 +1143,7 @@ static void test_mistakes(void **state)
         enum ub_status status;
         const char *parts[3];
     } rows[] = {
-        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, folded"}},
+        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, folded, roofed"}},
         {{.rule = "plain"}, "a.svg", UB_USAGE, {"no points", "plain"}},
         {{.sweep = "ofset"}, "a.svg", UB_USAGE, {"--sweep ofset", "stride"}},
         {{.x = "strid"}, "a.svg", UB_USAGE, {"--x strid", "stride, offset, bytes, op, pattern, block, size"}},
@@ -1417,6 +1497,7 @@ int main(void)
         cmocka_unit_test(test_law_follows_constants),
         cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_place_by_metric),
+        cmocka_unit_test(test_words_under_a_roof),
         cmocka_unit_test(test_other_metric),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_many_points),

@@ -308,8 +308,12 @@ struct ub_chart {
     /* Where `x_axis` is swept, a point stands at the value of its metric `x_metric`, which
      * follows from its axes alone: "in_flight". Series that the rule takes for alike then
      * lie on one another. `x_label` has no unit: that is the metric's. NULL: at the value
-     * of the axis. */
-    const char *x_axis, *x_metric, *x_label;
+     * of the axis. The words of an axis of words then stand beside their points. Where
+     * `x_sweep` is not NULL, only that sweep is drawn so. */
+    const char *x_axis, *x_metric, *x_label, *x_sweep;
+    /* What `metric` can be at most where `x_metric` is x: a roof, drawn as the second curve of
+     * the only series, from end to end. NULL: none. */
+    double (*roof)(const struct ub_gpu *, const struct ub_constants *, double x);
     const char *share_metric; /* right-hand scale: the same data as a share of a ceiling, or NULL */
     const char *share_label;
     const char *panel_metric;  /* lower panel: metric that comes from a counter, or NULL */

@@ -243,11 +243,12 @@ static bool check_chart(const struct ub_micro *micro, struct ub_error *err)
         {"chart.other_label", !chart->other_metric || has_text(chart->other_label)},
         {"chart.other_scale", !chart->other_metric || chart->other_scale > 0},
         {"chart.x_label", !chart->x_metric || has_text(chart->x_label)},
+        {"chart.x_sweep", !chart->x_sweep || has_sweep(micro, chart->x_sweep)},
         {"chart.x_axis", !chart->x_metric || (chart->x_axis && ub_axis_index(micro, chart->x_axis) >= 0)},
         {"chart.share_label", !chart->share_metric || has_text(chart->share_label)},
         {"chart.panel_label", !chart->panel_metric || has_text(chart->panel_label)},
         {"chart.panel_counter", !chart->panel_metric || has_text(chart->panel_counter)},
-        {"chart.second_label", !chart->second || has_text(chart->second_label)},
+        {"chart.second_label", (!chart->second && !chart->roof) || has_text(chart->second_label)},
         {"chart.texts", chart->text_count > 0 && chart->texts},
     };
     return refuse_missing(sizeof parts / sizeof parts[0], parts, err) &&
