@@ -6,8 +6,15 @@ set(UBENCH_HAVE_CUDA OFF)
 set(UBENCH_HAVE_CUPTI OFF)
 set(ub_host_only_reason "UBENCH_CUDA is OFF")
 
-# Every real target of this nvcc from sm_75 on (one instruction set each; those
-# with an "a" only add instructions that single files ask for), and PTX of the
+# sm_90a is sm_90 with wgmma, the matrix instruction that `gemm` needs for more than half
+# of this GPU's rate; every GPU that runs sm_90 and no other runs it. The "a" targets of
+# other generations add nothing that is used here.
+function(ub_with_wgmma name_of_list)
+  list(TRANSFORM ${name_of_list} REPLACE "^90(-real)?$" "90a-real")
+  set(${name_of_list} ${${name_of_list}} PARENT_SCOPE)
+endfunction()
+
+# Every real target of this nvcc from sm_75 on (one instruction set each), and PTX of the
 # newest for what comes after.
 function(ub_all_architectures nvcc out)
   execute_process(COMMAND "${nvcc}" --list-gpu-code OUTPUT_VARIABLE listed RESULT_VARIABLE failed)
@@ -25,6 +32,7 @@ function(ub_all_architectures nvcc out)
       set(newest ${code})
     endif()
   endforeach()
+  ub_with_wgmma(architectures)
   set(${out} ${architectures} ${newest}-virtual PARENT_SCOPE)
 endfunction()
 
@@ -59,6 +67,11 @@ if(UBENCH_CUDA)
     if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cudart_static)
       enable_language(CUDA)
       set(UBENCH_HAVE_CUDA ON)
+      # What "native" stands for is known from here on.
+      if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
+        set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_NATIVE})
+        ub_with_wgmma(CMAKE_CUDA_ARCHITECTURES)
+      endif()
     elseif(NOT CMAKE_CUDA_COMPILER)
       set(ub_host_only_reason "${ub_nvcc} does not compile here, see ${CMAKE_BINARY_DIR}/CMakeFiles/CMakeError.log")
     else()
