@@ -34,6 +34,8 @@ compare "multiply_add|load" grid --work all --blocks 1,132,133,265 --length 2
 compare "memory|arithmetic" latency_hiding --work memory,arithmetic --ilp 1,8 --warps 1,8,40
 compare walk carveout --carveout 0,50,100 --footprint 16Ki,128Ki,320Ki
 compare spill spill --cap 32,64,96,128 --use changed,read
+compare "naive|tiled|registers|product" gemm --variant naive_col,naive_row,tiled,register,async,tensor --n 517 --m 333 --k 1001
+compare "naive|tiled|registers|product" gemm --variant naive_col,naive_row,tiled,register,async,tensor --n 1024
 compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi
 compare "synchronous|cp_async|bulk" async_copy --way synchronous,cp_async,bulk,bulk_1d --stages 1,3 --fmas 0,32 --tile 4Ki,16Ki --tiles 100
 # two kernels a point: the sum is set to 0, or block sums are added up
