@@ -3,7 +3,8 @@
  * Timing of one launch (harness.md 1.3). Event timer: K launches as one CUDA
  * graph between two events, with the SM clock stamped on either side. SM-clock
  * timer: the kernel counts its own cycles for N and 2N iterations; the slope is
- * the time of one. Host timer: launch and wait, seen from the CPU. */
+ * the time of one. Host timer: launch and wait K times one after the other, seen from
+ * the CPU; each is waited for before the next. */
 #ifndef UB_CUDA_TIMER_H
 #define UB_CUDA_TIMER_H
 
@@ -23,7 +24,7 @@ struct ub_timed {
     enum ub_timer timer;
     ub_enqueue enqueue;
     void *user;
-    int batch;           /* launches per sample (event) */
+    int batch;           /* launches per sample (event, host) */
     uint64_t iterations; /* N (sm_clock) */
     void *graph;         /* executable graph of `batch` launches */
     void *warm_graph;    /* a shorter one, replayed untimed before each sample */
