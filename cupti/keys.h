@@ -101,6 +101,8 @@
       "compilers make constants") \
     X("warpgroup_matrix_instructions", "smsp__sass_inst_executed_op_shared_gmma.sum", "instruction", UB_STRUCTURAL, NULL, \
       "warp instructions of the matrix units that a warpgroup starts together (wgmma), each counted in four warps") \
+    X("adu_instructions", "smsp__inst_executed_pipe_adu.sum", "instruction", UB_ESTIMATE, NULL, \
+      "warp instructions of the unit that has barriers of a block and indexed constants (hardware counter)") \
     X("ffma", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_sp_fma", \
       "single-precision fused multiply-adds, per thread") \
     X("dfma", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "instruction", UB_STRUCTURAL, "flop_count_dp_fma", \
