@@ -333,7 +333,7 @@ static void the_h200_has_measured_ceilings(void **state)
     (void)state;
     struct ub_constants constants = {.count = 7}; /* what was there is replaced */
     ub_gpu_constants(ub_gpu_find("h200"), &constants);
-    assert_int_equal(constants.count, 20);
+    assert_int_equal(constants.count, 24);
     close_to(&constants, "dram_load_ceiling", 4.68e12);
     close_to(&constants, "dram_store_ceiling", 4.69e12);
     close_to(&constants, "dram_copy_ceiling", 4.27e12);
@@ -351,6 +351,10 @@ static void the_h200_has_measured_ceilings(void **state)
     close_to(&constants, "l2_crossing_ns", 89);
     close_to(&constants, "dram_latency_ns", 335);
     close_to(&constants, "shared_latency_cycles", 23);
+    close_to(&constants, "block_barrier_cycles", 14);
+    close_to(&constants, "host_wait_ns", 9800);
+    close_to(&constants, "host_launches_ns", 860000);
+    close_to(&constants, "graph_wait_ns", 6100);
     const struct ub_constant *load = ub_constant_find(&constants, "dram_load_ceiling");
     assert_non_null(strstr(load->origin, "measured on an H200 by ubench"));
     assert_true(fabs(load->lo / load->value - 0.983) < 1e-3 && fabs(load->hi / load->value - 1.011) < 1e-3);
@@ -412,7 +416,7 @@ static void unknown_values_are_absent(void **state)
     struct ub_gpu gpu;
     ub_gpu_from_attributes(&nothing, &gpu);
     ub_gpu_constants(&gpu, &constants);
-    assert_int_equal(constants.count, 6); /* what other cards have */
+    assert_int_equal(constants.count, 7); /* what other cards have */
     assert_string_equal(constants.items[0].name, "launch_floor_ns");
     assert_string_equal(constants.items[1].name, "load_wait_ns");
 }

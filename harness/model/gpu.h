@@ -81,6 +81,10 @@ bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu);
  *   red_int_ns, red_float_ns
  *                        ns from one atomic addition without a result to the next, one lane
  *                        each, all to one word of global memory
+ *   block_barrier_cycles SM cycles of a barrier of a block of one warp
+ *   host_wait_ns, host_launches_ns, graph_wait_ns
+ *                        ns in which the host launches 1 and 256 empty kernels, and a graph of
+ *                        one, and waits for their end; of the host, not of the card
  *   carveout_hit_ns, carveout_miss_ns
  *                        the same of a load that L1 has, and of one that only L2 has
  */

@@ -109,6 +109,7 @@ static const struct {
     const char *unit;
 } measured[] = {
 #define ON_H200       "measured on an H200 by ubench: 2 GiB, 16 bytes in flight a thread, block 256"
+#define ON_HOST       "measured on an H200 by ubench; of its host: an Intel Xeon, 16 cores, model 207"
 #define ON_H200_CHASE "measured on an H200 by ubench: pointer chase, "
     {"h200", "dram_load_ceiling", {4.68e12, 4.60e12, 4.73e12, ON_H200 "; cards differ by 1.5 %"}, "B/s"},
     {"h200", "dram_store_ceiling", {4.69e12, 4.643e12, 4.737e12, ON_H200}, "B/s"},
@@ -125,6 +126,10 @@ static const struct {
      "ns"},
     {"h200", "dram_latency_ns", {335, 328, 350, ON_H200_CHASE "1 GiB; sessions differ by 2 %"}, "ns"},
     {"h200", "shared_latency_cycles", {23.0, 22.99, 23.01, ON_H200_CHASE "shared memory"}, "cycle"},
+    {"h200", "block_barrier_cycles", {14.0, 13.99, 14.01, "measured on an H200 by ubench: one warp"}, "cycle"},
+    {"h200", "host_wait_ns", {9800, 8500, 11000, ON_HOST}, "ns"},
+    {"h200", "host_launches_ns", {860000, 800000, 1000000, ON_HOST}, "ns"},
+    {"h200", "graph_wait_ns", {6100, 5800, 6800, ON_HOST}, "ns"},
     {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
 };
 
@@ -254,7 +259,11 @@ static const struct latencies *latencies_of(const char *slug)
 static void set_latencies(struct ub_constants *out, const struct ub_gpu *gpu, const struct figure *dram)
 {
     static const struct figure shared = {23, 18, 31, "A100 23 (Sun et al. 2023), V100 23.5 (caps-tum/mt4g)"};
+    static const struct figure barrier = {18, 12, 24,
+                                          "between an H200 (14) and an A100 (23: Burtchell, Burtscher 2024)"};
+    static const struct figure barrier_ampere = {23, 22, 24, "A100 PCIe (Burtchell, Burtscher 2024)"};
     const struct latencies *card = latencies_of(gpu->slug);
+    set_figure(out, "block_barrier_cycles", gpu->cc_major == 8 ? &barrier_ampere : &barrier, "cycle", "assumed: ");
     set_figure(out, "l1_latency_cycles", &card->l1, "cycle", "assumed: ");
     set_figure(out, "l2_latency_ns", &card->l2, "ns", "assumed: ");
     set_figure(out, "dram_latency_ns", dram, "ns", "assumed: ");
