@@ -552,6 +552,7 @@ const char *ub_runtime_error_name(int number)
         const char *name;
     } names[] = {{1, "cudaErrorInvalidValue"},
                  {701, "cudaErrorLaunchOutOfResources"},
+                 {720, "cudaErrorCooperativeLaunchTooLarge"},
                  {FAKE_LAUNCH_FAILURE, "cudaErrorLaunchFailure"},
                  {FAKE_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration"},
                  {FAKE_NO_IMAGE, "cudaErrorNoKernelImageForDevice"}};

@@ -40,6 +40,11 @@ sweeps=(
     "reduce --variant $reductions --bytes 4,16 --loads 1,5 --block 32,64,256 --type int,float --n 1,10007"
     "reduce --work block --variant shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared --block 32,1024"
     "transpose --n 33 --m 131 --tile 8,16,32,64 --variant naive_read,naive_write,padded,swizzle"
+    "sync --op block,named,warp,shuffle,vote --block 64,1024"
+    "sync --op named --block 512 --groups 4"
+    "sync --op cluster,cluster_relaxed,grid,fence_block,fence_device,fence_system"
+    "sync --op stream,device,event_spin,event_block"
+    "sync --op launch,graph --launches 1,3"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
