@@ -120,7 +120,7 @@ static const struct ub_provides provides[] = {
     {"graph_wait_ns", "op=graph", "total_ns"},
 };
 
-static const char *const metric_keys[] = {"cycles", "each_ns", "total_ns", "wait_cycles"};
+static const char *const metric_keys[] = {"cycles", "each_ns", "total_ns", "wait_cycles", "warps"};
 
 /* ---- functions ------------------------------------------------------------------- */
 
@@ -181,6 +181,8 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
         ub_metric_add(out, "total_ns", "ns", facts->time_ns);
     if (barriers > 0)
         ub_metric_add(out, "wait_cycles", "cycle", ub_fact(facts, "stall_barrier") / barriers);
+    if (!host)
+        ub_metric_add(out, "warps", "warp", sync_warps(&g));
 }
 
 /* ---- chart and texts --------------------------------------------------------------- */
@@ -191,15 +193,15 @@ static const struct ub_chart_text chart_texts[] = {
      "max(12 + 2 warps, 2 warps of the SM)"},
     {"resident", "Barriers of all blocks of an SM go through one unit: two cycles an arrival",
      "max(12 + 2 warps, 2 warps of the SM)"},
-    {"groups", "Named barriers of small groups: the unit is shared, and a number in a register costs 12 cycles", NULL},
-    {"warp", "Within a warp nothing is to be waited for: a NOP, a shuffle's or a vote's latency", NULL},
-    {"cluster", "A cluster's barrier takes three times as long as a block's; with its fence thirteen times", NULL},
-    {"cluster_block", "The fence of a cluster's barrier costs more the more warps make it", NULL},
-    {"blocks", "A grid's barrier is three or four trips to L2; from 500 blocks on its one word decides",
-     "3 or 4 trips, then 2.1 ns a block"},
-    {"fence", "A fence of the block is a few cycles, of the device a trip to L2, of the system more", NULL},
+    {"groups", "Named barriers share the unit; a number in a register costs 12 cycles", NULL},
+    {"warp", "A warp's barrier is a NOP; a shuffle and a vote take their latency", NULL},
+    {"cluster", "A cluster's barrier costs three of a block's, and ten more for its fence", NULL},
+    {"cluster_block", "The fences of a cluster's barrier cost more the more warps make them", NULL},
+    {"blocks", "A grid's barrier is three or four trips to L2, until its one word decides",
+     "3 or 4 trips; 2.1 ns a block"},
+    {"fence", "A fence of the device is a trip to L2; one of the system takes longer", NULL},
     {"wait", "The host waits ten microseconds for an empty kernel, longer if it sleeps", NULL},
-    {"launches", "A launch costs the host 3.4 us; a node of a graph costs the GPU 0.5 us", "first + launches x each"},
+    {"launches", "A launch costs the host 3.4 µs, a node of a graph costs the GPU 0.5 µs", "first + more x each"},
     {"", "What synchronising costs", NULL},
 };
 
@@ -224,28 +226,26 @@ const struct ub_micro ub_micro_sync = {
                 "nodes of a graph `each` is the harness's empty kernel in a graph.",
             .breaks =
                 "Barriers that meet nobody late are timed: in a kernel the slowest warp decides, and the barrier's own "
-                "cycles vanish behind it. Several blocks, or groups, on an SM are not served in turn: those that came "
-                "first were up to half as fast again as the mean, so they are timed until the last has ended, with "
-                "counter and jump of the loop (2 to 5 % at 32 and 64 warps). Where the word of a grid's barrier lies "
-                "decides how far it is: two sessions on an H200 had 735 and 790 ns for up to 8 blocks. Between 300 and "
-                "600 "
-                "blocks trips and word mix, and no time is tested. A fence after a store waits for the half of L2 that "
-                "has its line: 395 and 432 cycles in two sessions. How long the host takes depends on CPU, driver and "
-                "virtual machine: here an Intel Xeon with 16 cores, where single samples scatter by 1 to 5 %; a thread "
-                "that sleeps (cudaEventBlockingSync) took 24 and 44 us in two sessions and is not tested. Every time "
-                "of the host "
-                "has the harness's own wait for an idle stream in it, 1.3 us. The machine code is known of CC 9.0 "
-                "only; instructions of grids (how often a block looks) and of graphs are not predicted.",
+                "cycles vanish behind it. Several blocks, or groups, on an SM are not served in turn: of 32 blocks of "
+                "64 threads the first had a barrier every 40 cycles, all together one every 132. So they are timed "
+                "until the last has ended, with counter and jump of the loop (2 to 6 %). Where the word of a grid's "
+                "barrier lies decides how far it is: two sessions on an H200 had 735 and 795 ns for up to 8 blocks. "
+                "Between 300 and 600 blocks trips and word mix, and no time is tested. A fence after a store waits for "
+                "the half of L2 that has its line: 395 and 432 cycles in two sessions. How long the host takes depends "
+                "on CPU, driver and virtual machine: here an Intel Xeon with 16 cores, where samples scatter by 1 to 5 "
+                "%; a thread that sleeps (cudaEventBlockingSync) took 24 and 44 us in two sessions and is not tested. "
+                "Every time of the host has the harness's own wait for an idle stream in it, 1.3 us. The machine code "
+                "is known of CC 9.0 only; instructions of grids (how often a block looks) and of graphs (which the "
+                "profiler does not instrument) are not predicted.",
             .consequence =
                 "On an H200 __syncthreads() takes 28 cycles with 256 threads and 76 with 1024: 14 and 38 ns, less than "
-                "one load from L2. So blocks of 256 wait less than half as long as those of 1024, if an SM holds few "
-                "of them. A barrier of a cluster takes 370 cycles, of which 280 are its fence: where no "
-                "memory but shared memory of the cluster is exchanged through mbarriers, "
-                "barrier.cluster.arrive.relaxed "
-                "leaves that away (89). grid.sync() over 132 blocks takes 0.97 us, with 1056 blocks 2.2: launch one "
-                "block an SM for it. It replaces a launch and saves little against a graph, of which a node takes "
-                "0.50 us, and much against a launch from the host (3.4 us) or a wait of it (9.8). A loop of 256 short "
-                "kernels took 860 us launched one by one and 134 us as a graph.",
+                "one load from L2 (142). Blocks of 256 meet in a third of the time, if an SM holds few of them; eight "
+                "of 256 need as long as two of 1024. A barrier of a cluster takes 370 cycles, of which 280 are its "
+                "fence: where no memory is exchanged at it, barrier.cluster.arrive.relaxed leaves that away (89). "
+                "grid.sync() over 132 blocks takes 0.97 us, with 1056 blocks 2.2: launch one or two blocks an SM for "
+                "it. A node of a graph takes half as long (0.50 us), so a grid's barrier pays for what stays in "
+                "registers and shared memory, not for the launch that it saves; against a launch by the host (3.4 us) "
+                "or its wait (9.8) it does. 256 short kernels took 860 us one by one and 134 us as a graph.",
             .folk =
                 "\"__syncthreads() is expensive\": 28 cycles for 8 warps; what is expensive is the warp that comes "
                 "late.\n"
@@ -259,7 +259,7 @@ const struct ub_micro ub_micro_sync = {
             .sources =
                 "Burtchell and Burtscher, IISWC 2024 (burtscher/SyncPerformance): barriers and shuffles of an A100\n"
                 "Zhang et al., IPDPS 2020, arXiv:2004.05371, and SC23: grid barriers, launches; A100 1.12 us, "
-                "RTX 3090 0.64 (by the law 1.05 and 0.62), V100 1.33 (by the law 0.7: an older grid.sync())\n"
+                "RTX 3090 0.64 (by the law 1.06 and 0.62), V100 1.33 (by the law 0.66: an older grid.sync())\n"
                 "CUDA 13.0, cooperative_groups/details/sync.h: what grid.sync() is made of\n"
                 "Hazy Research, No Bubbles (2025), H100: 2.1 us a launch, 1.3 in a graph; RRZE-HPC/gpu-benches "
                 "gpu-small-kernels, H200: 2.4 and 1.3 us (kernels of 64 KiB)\n"
@@ -283,12 +283,15 @@ const struct ub_micro ub_micro_sync = {
             .metric = "cycles",
             .metric_label = "one operation  [SM cycles]",
             .metric_scale = 1,
+            .x_axis = "block",
+            .x_metric = "warps",
+            .x_label = "warps of a block",
             .other_metric = "each_ns",
             .other_label = "one operation  [µs]",
             .other_scale = 1e-3,
             .panel_metric = "wait_cycles",
             .panel_label = "cycles waited / barrier",
-            .panel_counter = "counter: cycles x warps at a barrier",
+            .panel_counter = "counter: stall_barrier",
             .text_count = COUNT(chart_texts),
             .texts = chart_texts,
         },
