@@ -109,6 +109,9 @@ static void warps_that_meet_nobody(void **state)
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         close_to(rows[i].axes, predicted(h200(), rows[i].axes, "cycles"), rows[i].cycles, 1e-9);
+    assert_true(law_of("op=warp block=512").tolerance > 0);
+    assert_true(law_of("op=warp block=1024").tolerance == 0); /* nobody knows how their code is fetched */
+    assert_non_null(law_of("op=warp block=1024").note);
 }
 
 /* 141.5 ns near, 89 more to the far half, 1980 MHz. */

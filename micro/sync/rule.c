@@ -232,7 +232,7 @@ const struct ub_micro ub_micro_sync = {
                 "barrier lies decides how far it is: two sessions on an H200 had 735 and 795 ns for up to 8 blocks. "
                 "Between 300 and 600 blocks trips and word mix, and no time is tested. A fence after a store waits for "
                 "the half of L2 that has its line: 395 and 432 cycles in two sessions. How long the host takes depends "
-                "on CPU, driver and virtual machine: here an Intel Xeon with 16 cores, where samples scatter by 1 to 5 "
+                "on CPU, driver and virtual machine: here an Intel Xeon with 16 cores, where samples scatter by 1 to 9 "
                 "%; a thread that sleeps (cudaEventBlockingSync) took 24 and 44 us in two sessions and is not tested. "
                 "Every time of the host has the harness's own wait for an idle stream in it, 1.3 us. The machine code "
                 "is known of CC 9.0 only; instructions of grids (how often a block looks) and of graphs (which the "
