@@ -463,6 +463,17 @@ static bool any_has(const struct work *work, const char *metric)
     return false;
 }
 
+/* Whether any point has it or is foretold to: where none does, there is nothing to show below. */
+static bool any_could_have(const struct work *work, const char *metric)
+{
+    for (size_t i = 0; i < work->selection.count; i++) {
+        const struct ub_record_metric *found = ub_point_predicted_metric(work->selection.points[i].record, metric);
+        if (found && isfinite(found->value))
+            return true;
+    }
+    return any_has(work, metric);
+}
+
 static bool choose_quantities(struct work *work, struct ub_error *err)
 {
     const struct ub_micro *micro = work->selection.micro;
@@ -472,8 +483,8 @@ static bool choose_quantities(struct work *work, struct ub_error *err)
         wanted = chart->other_metric;
     if (!ub_quantity_find(work->record, micro, wanted, &work->quantity, err))
         return false;
-    const bool wants_panel =
-        panel && work->quantity.kind != UB_QUANTITY_COUNTER && strcmp(work->quantity.key, panel) != 0;
+    const bool wants_panel = panel && work->quantity.kind != UB_QUANTITY_COUNTER &&
+                             strcmp(work->quantity.key, panel) != 0 && any_could_have(work, panel);
     work->figure->has_panel = wants_panel && ub_quantity_find(work->record, micro, panel, &work->panel, NULL);
     return true;
 }

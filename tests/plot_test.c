@@ -1095,6 +1095,25 @@ static void test_other_metric(void **state)
     ub_record_free(&record);
 }
 
+/* What nobody counted is missed below the chart; what does not exist there is not. */
+static void test_panel(void **state)
+{
+    (void)state;
+    struct ub_record record;
+    make_no_counters(&record);
+    char *missed = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_non_null(strstr(missed, "the lower panel shows the law alone"));
+    for (size_t i = 0; i < record.point_count; i++)
+        for (size_t k = 0; k < record.points[i].predicted_metric_count; k++)
+            if (strcmp(record.points[i].predicted_metrics[k].key, metric_keys[2]) == 0)
+                record.points[i].predicted_metrics[k].value = NAN;
+    char *absent = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+    assert_null(strstr(absent, "lower panel"));
+    free(missed);
+    free(absent);
+    ub_record_free(&record);
+}
+
 static void test_many_points(void **state)
 {
     (void)state;
@@ -1500,6 +1519,7 @@ int main(void)
         cmocka_unit_test(test_words_under_a_roof),
         cmocka_unit_test(test_other_metric),
         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_panel),
         cmocka_unit_test(test_many_points),
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_mistakes),
