@@ -81,7 +81,7 @@ static bool make_resident(const struct ub_gpu *gpu, struct sync_geometry *g)
     struct ub_occupancy occupancy;
     struct ub_occupancy_request request = {.threads = (int)g->threads,
                                            .registers = SYNC_REGISTERS,
-                                           .barriers = (int)g->groups,
+                                           .barriers = g->op == SYNC_OP_NAMED ? SYNC_GROUPS_MOST : 1,
                                            .opt_in = true,
                                            .carveout_percent = -1};
     ub_sm_limits_of_gpu(gpu, &limits);

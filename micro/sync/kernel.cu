@@ -106,7 +106,7 @@ static __device__ __forceinline__ long long loop(operand &o, const place &p, uin
 
 struct job {
     uint32_t groups, parties, late_cycles, iterations, checked;
-    bool crowded;                /* several blocks on an SM */
+    bool crowded;                /* several barriers on an SM */
     uint32_t *slots;             /* in global memory */
     unsigned long long *answers; /* a word for each thread */
     unsigned long long *cycles;
@@ -171,8 +171,8 @@ template <int op, bool kept> static __global__ void __launch_bounds__(SYNC_BLOCK
         shared[threadIdx.x] = shared[blockDim.x + threadIdx.x] = 0;
         __syncthreads();
     }
-    /* Never so. ptxas takes a barrier whose number is in a register for barrier 0, and a block
-     * would have no other: this one makes it ask for all. */
+    /* Never so. ptxas counts a barrier whose number is in a register as barrier 0 alone: this one
+     * makes a block ask for all sixteen. */
     if (op == SYNC_OP_NAMED && j.groups > SYNC_GROUPS_MOST)
         asm volatile("bar.sync 15;" : : : "memory");
     uint32_t time = 0;
@@ -452,29 +452,48 @@ static void say(ub_prepared *out, const char *text)
     snprintf(out->skip, sizeof out->skip, "%s", text);
 }
 
-static cudaError_t prepare_device(const ub_gpu *gpu, const sync_geometry &g, ub_prepared *out)
+static cudaError_t prepare_grid(ub_prepared *out)
 {
-    int device = 0, can = 1, clusters = 1;
+    int device = 0, can = 1;
     cudaError_t code = cudaGetDevice(&device);
-    if (code == cudaSuccess && g.op == SYNC_OP_GRID) {
+    if (code == cudaSuccess)
         code = cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, device);
-        if (code == cudaSuccess && !can)
-            say(out, "the driver launches no cooperative grids on this GPU");
+    if (code == cudaSuccess && !can)
+        say(out, "the driver launches no cooperative grids on this GPU");
+    return code;
+}
+
+/* What was compiled for older architectures has no barrier of a cluster in it. */
+static cudaError_t prepare_cluster(const ub_gpu *gpu, const sync_geometry &g, ub_prepared *out)
+{
+    enum { FIRST_VERSION = 90 };
+    cudaFuncAttributes attributes;
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute attribute;
+    int clusters = 0;
+    cudaError_t code = cudaFuncGetAttributes(&attributes, function_of(g));
+    if (code == cudaSuccess && attributes.ptxVersion < FIRST_VERSION) {
+        say(out, "this build has no code with clusters for this GPU: build for its own architecture");
+        return code;
     }
-    if (code == cudaSuccess && sync_is_cluster(&g)) {
-        cudaLaunchConfig_t config;
-        cudaLaunchAttribute attribute;
-        configure(g, &config, &attribute);
+    if (code == cudaSuccess)
         code = allow(gpu, g);
-        if (code == cudaSuccess)
-            code = cudaOccupancyMaxActiveClusters(&clusters, function_of(g), &config);
-        if (code == cudaErrorInvalidClusterSize || (code == cudaSuccess && clusters == 0)) {
-            cudaGetLastError();
-            code = cudaSuccess;
-            say(out, "no cluster of so many of these blocks fits into a GPC of this GPU");
-        }
+    configure(g, &config, &attribute);
+    if (code == cudaSuccess)
+        code = cudaOccupancyMaxActiveClusters(&clusters, function_of(g), &config);
+    if (code == cudaErrorInvalidClusterSize || (code == cudaSuccess && clusters == 0)) {
+        cudaGetLastError();
+        say(out, "no cluster of so many of these blocks fits into this GPU");
+        return cudaSuccess;
     }
     return code;
+}
+
+static cudaError_t prepare_device(const ub_gpu *gpu, const sync_geometry &g, ub_prepared *out)
+{
+    if (g.op == SYNC_OP_GRID)
+        return prepare_grid(out);
+    return sync_is_cluster(&g) ? prepare_cluster(gpu, g, out) : cudaSuccess;
 }
 
 static void release(void *state)
