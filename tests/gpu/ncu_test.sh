@@ -43,5 +43,5 @@ compare "reduce|clear|add_partials" reduce --variant shared_interleaved,shared_s
 compare "reduce|clear|add_partials" reduce --variant atomic_thread,atomic_warp,two_kernels,reuse --n 100003 --bytes 4,16 --loads 1,5
 compare "reduce|clear" reduce --variant shared,atomic_thread,atomic_warp --n 100003 --type float
 compare reduce reduce --variant last_block --n 10007,1Mi --bytes 4,16
-compare "synchronise" sync --op block,named,warp,shuffle,vote,cluster,cluster_relaxed,grid --block 32,256,1024
+compare "synchronise" sync --op block,named,warp,shuffle,vote,cluster,cluster_relaxed --block 32,256,1024
 compare "synchronise" sync --op block --block 64 --resident 1,2,8
