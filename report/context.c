@@ -66,6 +66,7 @@ FACT(fact_warps, number_text(device->warps_per_sm, "", text, size))
 FACT(fact_limit, number_text(device->power_limit_w, "W", text, size))
 FACT(fact_power, number_text(device->power_w, "W", text, size))
 FACT(fact_temperature, number_text(device->temperature_c, "\u00B0C", text, size))
+FACT(fact_engines, snprintf(text, size, device->copy_engines < 0 ? "" : "%d", device->copy_engines))
 FACT(fact_ecc, flag_text(device->ecc, text, size))
 FACT(fact_mig, flag_text(device->mig, text, size))
 FACT(fact_driver, copy_text(device->driver, text, size))
@@ -79,6 +80,7 @@ FACT(fact_finished, copy_text(run->finished, text, size))
 FACT(fact_complete, copy_text(run->complete ? "yes" : "no", text, size))
 FACT(fact_rounds, snprintf(text, size, run->rounds > 0 ? "%d" : "", run->rounds))
 FACT(fact_seed, snprintf(text, size, "%" PRIu64, run->seed))
+FACT(fact_host, copy_text(run->host_cpu, text, size))
 FACT(fact_version, copy_text(run->version, text, size))
 FACT(fact_nvcc, copy_text(run->nvcc, text, size))
 FACT(fact_archs, copy_text(run->archs, text, size))
@@ -104,6 +106,7 @@ static const struct row system_rows[] = {
     {"memory", fact_memory},
     {"memory bus", fact_bus},
     {"memory clock", fact_memory_clock},
+    {"copy engines", fact_engines},
     {"SM clock, highest", fact_clock_max},
     {"SM clock, idle", fact_clock_idle},
     {"SM clock, under load", fact_clock_load},
@@ -129,6 +132,7 @@ static const struct row run_rows[] = {
     {"complete", fact_complete},
     {"rounds", fact_rounds},
     {"seed", fact_seed},
+    {"processor of the host", fact_host},
     {"counters", fact_counters},
     {"ubench", fact_version},
     {"nvcc", fact_nvcc},

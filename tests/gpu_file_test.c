@@ -103,6 +103,7 @@ static void the_full_example(void **state)
     assert_int_equal(gpu->shared_per_block_optin_bytes, 232448);
     assert_int_equal(gpu->memory_bytes, 80000000000);
     assert_int_equal(gpu->dram_read_grain_bytes, 64);
+    assert_int_equal(gpu->copy_engines, 2);
     assert_true(isnan(gpu->clock_base_mhz));
     assert_true(gpu->clock_boost_mhz == 1700.5);
     assert_true(gpu->dram_bandwidth_bps == 3e12);
@@ -177,6 +178,7 @@ static void bad_files(void **state)
         {BASED("\"memory_bytes\": -1"), "memory_bytes is -1", "bytes"},
         {BASED("\"memory_bytes\": 1e11"), "memory_bytes is 1", "an integer"},
         {BASED("\"sector_bytes\": 64"), "sector_bytes is 64", "must be 32 bytes"},
+        {BASED("\"copy_engines\": -1"), "copy_engines is -1", "0 to 64"},
         {BASED("\"dram_read_grain_bytes\": 48"), "dram_read_grain_bytes is 48", "a power of two"},
         {BASED("\"clock_boost_mhz\": 1.98e9"), "clock_boost_mhz is 1", "MHz"},
         {BASED("\"clock_boost_mhz\": null"), "clock_boost_mhz is null", "a number"},

@@ -97,6 +97,7 @@ static void the_h200_is_as_its_driver_reports_it(void **state)
     assert_int_equal(h200->l2_bytes, 62914560);
     assert_int_equal(h200->memory_bytes, 150109880320);
     assert_int_equal(h200->dram_read_grain_bytes, 64);
+    assert_int_equal(h200->copy_engines, 3);
     assert_true(h200->clock_boost_mhz == 1980 && h200->dram_bandwidth_bps == 4800e9);
 }
 
@@ -227,6 +228,29 @@ static void attributes_win_over_the_row(void **state)
     assert_true(gpu.dram_bandwidth_bps == 4800e9);
     assert_true(gpu.verified);
     check_limits(&gpu);
+}
+
+static void no_copy_engine_is_a_number_of_them(void **state)
+{
+    static const struct {
+        const char *name;
+        bool has;
+        int engines, expected;
+    } rows[] = {
+        {"NVIDIA H200", false, 0, 3}, {"NVIDIA H200", true, 0, 0}, {"NVIDIA H200", true, 1, 1},
+        {"a card", false, 0, -1},     {"a card", true, 0, 0},      {"a card", true, 7, 7},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_gpu_attributes card = nothing;
+        struct ub_gpu gpu;
+        card.name = rows[i].name;
+        card.cc_major = 9;
+        card.has_copy_engines = rows[i].has;
+        card.copy_engines = rows[i].engines;
+        ub_gpu_from_attributes(&card, &gpu);
+        assert_int_equal(gpu.copy_engines, rows[i].expected);
+    }
 }
 
 static void an_unknown_compute_capability_does_not_hide_a_row(void **state)
@@ -452,6 +476,7 @@ int main(void)
         cmocka_unit_test(slugs_and_aliases),
         cmocka_unit_test(device_names),
         cmocka_unit_test(attributes_win_over_the_row),
+        cmocka_unit_test(no_copy_engine_is_a_number_of_them),
         cmocka_unit_test(an_unknown_compute_capability_does_not_hide_a_row),
         cmocka_unit_test(a_foreign_card_takes_its_generation),
         cmocka_unit_test(generations_by_age),

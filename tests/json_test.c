@@ -268,6 +268,7 @@ static void set_all(struct ub_record *record, const char *text)
                         &run->archs,
                         &run->code_hash,
                         &run->counters,
+                        &run->host_cpu,
                         &run->argv[1],
                         &device->name,
                         &device->uuid,
@@ -300,6 +301,29 @@ static void set_all(struct ub_record *record, const char *text)
         ub_set_string(strings[i], text);
     ub_record_warn(record, text, 0, "%s", text);
     ub_constant_set(&record->constants, text, 1, 1, 1, text, "%s", text);
+}
+
+/* What a record need not have is not written: files from before it stay as they are. */
+static void what_came_later_is_written_where_it_is_known(void **state)
+{
+    (void)state;
+    for (int engines = -1; engines < 3; engines++) {
+        struct ub_record record, back;
+        struct ub_error err;
+        fixture_record(&record, UB_MEASURED, 1, 1);
+        record.device.copy_engines = engines;
+        ub_set_string(&record.run.host_cpu, engines < 0 ? NULL : "a processor");
+        char *json = write_with(&record, &plain);
+        assert_int_equal(strstr(json, "copy_engines") != NULL, engines >= 0);
+        assert_int_equal(strstr(json, "host_cpu") != NULL, engines >= 0);
+        assert_true(read_text(json, &back, &err));
+        assert_int_equal(back.device.copy_engines, engines);
+        if (engines >= 0)
+            assert_string_equal(back.run.host_cpu, "a processor");
+        free(json);
+        ub_record_free(&back);
+        ub_record_free(&record);
+    }
 }
 
 static const char *const hostile[] = {
@@ -833,6 +857,7 @@ int main(void)
         cmocka_unit_test(values_come_back),
         cmocka_unit_test(numbers_are_stable),
         cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(what_came_later_is_written_where_it_is_known),
         cmocka_unit_test(hostile_strings_come_back),
         cmocka_unit_test(broken_utf8_is_replaced),
         cmocka_unit_test(doubled_names_are_written_once),

@@ -161,6 +161,23 @@ static bool progress_wanted(const struct ub_options *options)
     return isatty(STDERR_FILENO) && !options->quiet && !getenv("CI") && !(term && strcmp(term, "dumb") == 0);
 }
 
+/* "Intel(R) Xeon(R) Platinum 8480C", as the kernel has it; NULL: it does not say. */
+static void find_host_cpu(char **out)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            char *name = strchr(line, ':') + 1;
+            name += strspn(name, " \t");
+            name[strcspn(name, "\n")] = 0;
+            ub_set_string(out, *name ? name : NULL);
+            break;
+        }
+    if (file)
+        fclose(file);
+}
+
 static void fill_run_info(struct job *job)
 {
     struct ub_run_info *run = &job->record.run;
@@ -177,6 +194,8 @@ static void fill_run_info(struct job *job)
     run->seed = job->request.seed;
     run->rounds = job->target->measured ? job->request.rounds : 0;
     run->jit = -1;
+    if (job->target->measured)
+        find_host_cpu(&run->host_cpu);
     ub_set_string(&run->version, UB_VERSION);
     ub_set_string(&run->nvcc, UB_NVCC[0] ? UB_NVCC : NULL);
     ub_set_string(&run->archs, UB_ARCHS[0] ? UB_ARCHS : NULL);

@@ -27,6 +27,7 @@ static void info_from_gpu(const struct ub_gpu *gpu, struct ub_device_info *info)
     info->shared_per_sm_bytes = (double)gpu->shared_per_sm_bytes;
     info->registers_per_sm = gpu->registers_per_sm;
     info->warps_per_sm = gpu->warps_per_sm;
+    info->copy_engines = gpu->copy_engines;
 }
 
 static struct ub_target *add(struct ub_targets *targets)

@@ -69,6 +69,7 @@ void ub_device_info_init(struct ub_device_info *device)
         .power_w = NAN,
         .clock_idle_mhz = NAN,
         .clock_load_mhz = NAN,
+        .copy_engines = -1,
         .ecc = -1,
         .mig = -1,
     };
@@ -325,8 +326,8 @@ static void run_info_free(struct ub_run_info *run)
     for (int i = 0; i < run->argc; i++)
         free(run->argv[i]);
     free(run->argv);
-    char *strings[] = {run->id,   run->started, run->finished,  run->version,
-                       run->nvcc, run->archs,   run->code_hash, run->counters};
+    char *strings[] = {run->id,    run->started,   run->finished, run->version, run->nvcc,
+                       run->archs, run->code_hash, run->counters, run->host_cpu};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         free(strings[i]);
 }

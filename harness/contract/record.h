@@ -119,7 +119,8 @@ struct ub_device_info {
     double l2_bytes, memory_bytes, memory_bus_bits, memory_clock_mhz, clock_max_mhz;
     double shared_per_sm_bytes, registers_per_sm, warps_per_sm;
     double power_limit_w, temperature_c, power_w, clock_idle_mhz, clock_load_mhz;
-    int ecc, mig; /* 0, 1, -1 unknown */
+    int copy_engines; /* asyncEngineCount; -1: not known */
+    int ecc, mig;     /* 0, 1, -1 unknown */
     char *driver, *runtime, *vbios, *throttle_reasons;
 };
 
@@ -131,7 +132,8 @@ struct ub_run_info {
     char *started, *finished; /* RFC 3339, UTC */
     bool complete;
     int rounds;
-    char *version; /* of ubench: "0.1.0 (abc1234)" */
+    char *version;  /* of ubench: "0.1.0 (abc1234)" */
+    char *host_cpu; /* what copies between host and GPU depend on: "Intel(R) Xeon(R) ..." */
     char *nvcc, *archs, *code_hash;
     int jit;        /* 1: code was compiled at load time; -1: unknown */
     char *counters; /* "cupti", "off", or why there are none */

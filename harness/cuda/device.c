@@ -121,6 +121,7 @@ bool ub_device_describe(struct ub_device *device, int ordinal, struct ub_error *
     info->shared_per_sm_bytes = positive(attribute(device, UB_ATTRIBUTE_SHARED_PER_SM_BYTES), 1);
     info->registers_per_sm = positive(attribute(device, UB_ATTRIBUTE_REGISTERS_PER_SM), 1);
     info->warps_per_sm = positive(attribute(device, UB_ATTRIBUTE_THREADS_PER_SM), 1.0 / 32);
+    info->copy_engines = attribute(device, UB_ATTRIBUTE_COPY_ENGINES);
     info->ecc = attribute(device, UB_ATTRIBUTE_ECC);
     describe_nvml(device);
     ub_device_snapshot(device);

@@ -399,6 +399,8 @@ void ub_gpu_of_record(const struct ub_record *record, struct ub_gpu *out)
         .clock_max_mhz = device->clock_max_mhz,
         .memory_clock_mhz = device->memory_clock_mhz,
         .memory_bus_bits = int_or_zero(device->memory_bus_bits),
+        .has_copy_engines = device->copy_engines >= 0,
+        .copy_engines = device->copy_engines,
     };
     ub_gpu_from_attributes(&attributes, out);
 }

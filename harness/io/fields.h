@@ -39,6 +39,7 @@ struct ub_field {
     int absent;
     bool required; /* reading fails without it */
     bool secret;   /* --redact writes null */
+    bool late;     /* INT, STRING: not written where absent; files from before there was the field stay as they are */
     bool free;     /* text for people: --redact takes paths and the UUID out of it */
     bool command;  /* STRINGS of a command line: --redact leaves the last part of paths */
 };

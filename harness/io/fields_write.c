@@ -240,9 +240,17 @@ static void emit_value(const struct ub_emit *emit, const struct ub_field *field,
     }
 }
 
+static bool is_absent(const struct ub_field *field, const void *base)
+{
+    const void *at = (const char *)base + field->offset;
+    return field->kind == UB_FIELD_STRING ? !*(char *const *)at : *(const int *)at == field->absent;
+}
+
 void ub_emit_members(const struct ub_emit *emit, const struct ub_field *fields, const void *base, const char *separator)
 {
     for (const struct ub_field *field = fields; field->key; field++) {
+        if (field->late && is_absent(field, base))
+            continue;
         ub_emit(emit, field == fields ? "" : separator);
         ub_emit_key(emit, field->key);
         if (field->secret && emit->redact)

@@ -66,6 +66,7 @@ static const struct field fields[] = {
     {"sector_bytes", COUNT, 0, AT(sector_bytes), 32, 32, " bytes"}, /* the laws hold for these two only */
     {"line_bytes", COUNT, 0, AT(line_bytes), 128, 128, " bytes"},
     {"dram_read_grain_bytes", COUNT, POWER_OF_TWO, AT(dram_read_grain_bytes), 32, 128, " bytes"},
+    {"copy_engines", COUNT, 0, AT(copy_engines), 0, 64, ""},
     {"clock_base_mhz", NUMBER, NULLABLE, AT(clock_base_mhz), 1, 20000, " MHz"},
     {"clock_boost_mhz", NUMBER, NEEDED, AT(clock_boost_mhz), 1, 20000, " MHz"},
     {"dram_bandwidth_bps", NUMBER, NEEDED, AT(dram_bandwidth_bps), 1e9, 1e15, " bytes per second"},

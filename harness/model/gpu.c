@@ -52,8 +52,8 @@
 /* clang-format on */
 
 #define FROM_GENERATION(sm)                                                                                            \
-    .source = "attributes of the card; what they lack from the " sm " generation of the table", .clock_base_mhz = NAN, \
-    .clock_boost_mhz = NAN, .dram_bandwidth_bps = NAN
+    .source = "attributes of the card; what they lack from the " sm " generation of the table", .copy_engines = -1,    \
+    .clock_base_mhz = NAN, .clock_boost_mhz = NAN, .dram_bandwidth_bps = NAN
 
 /* Oldest first. A chip stands where a compute capability has only one. */
 static const struct ub_gpu generations[] = {
@@ -84,7 +84,7 @@ static const char from_row[] = "attributes of the card; what they lack from the 
 #define GRAIN        "dram_read_grain_bytes is assumed"
 #define GRAIN_GH100  "dram_read_grain_bytes measured on an H200, the same chip"
 
-/* In order of compute capability, then of size. */
+/* In order of compute capability, then of size. Copy engines are asyncEngineCount of deviceQuery logs. */
 static const struct ub_gpu cards[] = {
     {.slug = "v100",
      .name = "Tesla V100-SXM2-16GB",
@@ -93,6 +93,7 @@ static const struct ub_gpu cards[] = {
      .sms = 80,
      .l2_bytes = MIB(6),
      .memory_bytes = GIB(15.77),
+     .copy_engines = 4,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1530,
      .dram_bandwidth_bps = 900e9,
@@ -105,6 +106,7 @@ static const struct ub_gpu cards[] = {
      .sms = 40,
      .l2_bytes = MIB(4),
      .memory_bytes = GIB(14.76),
+     .copy_engines = -1,
      .clock_base_mhz = 585,
      .clock_boost_mhz = 1590,
      .dram_bandwidth_bps = 320e9,
@@ -117,6 +119,7 @@ static const struct ub_gpu cards[] = {
      .sms = 68,
      .l2_bytes = KIB(5632),
      .memory_bytes = GIB(10.57),
+     .copy_engines = -1,
      .clock_base_mhz = 1350,
      .clock_boost_mhz = 1545,
      .dram_bandwidth_bps = 616e9,
@@ -129,6 +132,7 @@ static const struct ub_gpu cards[] = {
      .sms = 108,
      .l2_bytes = MIB(40),
      .memory_bytes = GIB(79.15),
+     .copy_engines = 3,
      .clock_base_mhz = 1275,
      .clock_boost_mhz = 1410,
      .dram_bandwidth_bps = 2039e9,
@@ -141,6 +145,7 @@ static const struct ub_gpu cards[] = {
      .sms = 108,
      .l2_bytes = MIB(40),
      .memory_bytes = GIB(39.49),
+     .copy_engines = 3,
      .clock_base_mhz = 1095,
      .clock_boost_mhz = 1410,
      .dram_bandwidth_bps = 1555e9,
@@ -153,6 +158,7 @@ static const struct ub_gpu cards[] = {
      .sms = 72,
      .l2_bytes = MIB(6),
      .memory_bytes = GIB(21.99),
+     .copy_engines = -1,
      .clock_base_mhz = 885,
      .clock_boost_mhz = 1695,
      .dram_bandwidth_bps = 600e9,
@@ -165,6 +171,7 @@ static const struct ub_gpu cards[] = {
      .sms = 82,
      .l2_bytes = MIB(6),
      .memory_bytes = GIB(23.55),
+     .copy_engines = 2,
      .clock_base_mhz = 1395,
      .clock_boost_mhz = 1695,
      .dram_bandwidth_bps = 935.8e9,
@@ -177,6 +184,7 @@ static const struct ub_gpu cards[] = {
      .sms = 84,
      .l2_bytes = MIB(6),
      .memory_bytes = GIB(44.34),
+     .copy_engines = -1,
      .clock_base_mhz = 1305,
      .clock_boost_mhz = 1740,
      .dram_bandwidth_bps = 695.8e9,
@@ -189,6 +197,7 @@ static const struct ub_gpu cards[] = {
      .sms = 16,
      .l2_bytes = MIB(4),
      .memory_bytes = GIB(61.37),
+     .copy_engines = -1,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1300,
      .dram_bandwidth_bps = NAN,
@@ -202,6 +211,7 @@ static const struct ub_gpu cards[] = {
      .sms = 58,
      .l2_bytes = MIB(48),
      .memory_bytes = GIB(21.99),
+     .copy_engines = 2,
      .clock_base_mhz = 795,
      .clock_boost_mhz = 2040,
      .dram_bandwidth_bps = 300e9,
@@ -214,6 +224,7 @@ static const struct ub_gpu cards[] = {
      .sms = 128,
      .l2_bytes = MIB(72),
      .memory_bytes = GIB(23.52),
+     .copy_engines = 2,
      .clock_base_mhz = 2235,
      .clock_boost_mhz = 2520,
      .dram_bandwidth_bps = 1008e9,
@@ -226,6 +237,7 @@ static const struct ub_gpu cards[] = {
      .sms = 142,
      .l2_bytes = MIB(96),
      .memory_bytes = GIB(44.31),
+     .copy_engines = -1,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 2520,
      .dram_bandwidth_bps = 864.1e9,
@@ -238,6 +250,7 @@ static const struct ub_gpu cards[] = {
      .sms = 114,
      .l2_bytes = MIB(50),
      .memory_bytes = UINT64_C(80000000000),
+     .copy_engines = 3,
      .clock_base_mhz = 1065,
      .clock_boost_mhz = 1755,
      .dram_bandwidth_bps = 2039e9,
@@ -250,6 +263,7 @@ static const struct ub_gpu cards[] = {
      .sms = 132,
      .l2_bytes = MIB(50),
      .memory_bytes = GIB(79.19),
+     .copy_engines = 3,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1980,
      .dram_bandwidth_bps = 3352e9,
@@ -262,6 +276,7 @@ static const struct ub_gpu cards[] = {
      .sms = 132,
      .l2_bytes = UINT64_C(62914560),
      .memory_bytes = UINT64_C(150109880320),
+     .copy_engines = 3,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1980,
      .dram_bandwidth_bps = 4800e9,
@@ -276,6 +291,7 @@ static const struct ub_gpu cards[] = {
      .sms = 132,
      .l2_bytes = MIB(60),
      .memory_bytes = GIB(95.00),
+     .copy_engines = 2,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1980,
      .dram_bandwidth_bps = 4023e9,
@@ -288,6 +304,7 @@ static const struct ub_gpu cards[] = {
      .sms = 148,
      .l2_bytes = UINT64_C(132644864),
      .memory_bytes = GIB(179.1),
+     .copy_engines = -1,
      .clock_base_mhz = NAN,
      .clock_boost_mhz = 1965,
      .dram_bandwidth_bps = 8000e9,
@@ -300,6 +317,7 @@ static const struct ub_gpu cards[] = {
      .sms = 170,
      .l2_bytes = MIB(96),
      .memory_bytes = GIB(31.36),
+     .copy_engines = -1,
      .clock_base_mhz = 2010,
      .clock_boost_mhz = 2407,
      .dram_bandwidth_bps = 1792e9,
@@ -475,6 +493,8 @@ void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct u
     take_size(&out->shared_reserved_bytes, attributes->shared_reserved_bytes);
     take_size(&out->l2_bytes, attributes->l2_bytes);
     take_size(&out->memory_bytes, attributes->memory_bytes);
+    if (attributes->has_copy_engines)
+        out->copy_engines = attributes->copy_engines;
     if (isfinite(attributes->clock_max_mhz) && attributes->clock_max_mhz > 0)
         out->clock_boost_mhz = attributes->clock_max_mhz;
 }

@@ -28,6 +28,8 @@ struct ub_gpu {
     uint64_t shared_reserved_bytes, shared_unit_bytes;
     uint64_t l1_bytes, l2_bytes, memory_bytes;
     int sector_bytes, line_bytes; /* 32, 128 */
+    int copy_engines;             /* asyncEngineCount: 0 copies nothing beside a kernel, 1 one way at a time, 2 and
+                                     more both ways at once; -1: not known */
     int dram_read_grain_bytes;    /* bytes that one missing sector makes DRAM deliver: 64 measured on GH100 */
     double clock_base_mhz, clock_boost_mhz;
     double dram_bandwidth_bps; /* data sheet, B/s */
@@ -51,6 +53,8 @@ struct ub_gpu_attributes {
     uint64_t shared_per_sm_bytes, shared_per_block_optin_bytes, shared_reserved_bytes, l2_bytes, memory_bytes;
     double clock_max_mhz, memory_clock_mhz; /* NaN: unknown */
     int memory_bus_bits;
+    bool has_copy_engines; /* 0 of them is a count */
+    int copy_engines;
 };
 
 /* Describes a card in `out`: a table row with the same name gives what

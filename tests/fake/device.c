@@ -187,6 +187,7 @@ static int f_device_attribute(int *value, int attribute, int device)
         {UB_ATTRIBUTE_MEMORY_BUS_BITS, 256},
         {UB_ATTRIBUTE_L2_BYTES, 65536},
         {UB_ATTRIBUTE_THREADS_PER_SM, 2048},
+        {UB_ATTRIBUTE_COPY_ENGINES, 2},
         {UB_ATTRIBUTE_CC_MAJOR, 9},
         {UB_ATTRIBUTE_CC_MINOR, 0},
         {UB_ATTRIBUTE_SHARED_PER_SM_BYTES, 233472},
