@@ -62,6 +62,7 @@ static void all_types_come_back(void **state)
         {.type = UB_LINE_VERIFY, .point = 3, .ok = false, .text = text},
         {.type = UB_LINE_SAMPLE, .point = 3, .sample = {1e5 / 3, 1979.99, 3}, .batch = 64},
         {.type = UB_LINE_SAMPLE, .point = 0, .sample = {-0.25, NAN, 0}, .batch = 1},
+        {.type = UB_LINE_SPAN, .point = 3, .span = {UB_DEFAULT_STREAM, 15, "copy out", 1e5 / 3, 5e5 / 3}},
         {.type = UB_LINE_COUNTER,
          .point = 3,
          .key = name,

@@ -303,6 +303,99 @@ static void set_all(struct ub_record *record, const char *text)
     ub_constant_set(&record->constants, text, 1, 1, 1, text, "%s", text);
 }
 
+static const struct ub_span spans[] = {
+    {0, 0, "copy in", 0, 1e5}, {0, 0, "kernel", 1e5 + 1.5, 123456.789}, {UB_DEFAULT_STREAM, 1, "barrier", 2e5, 2e5}};
+
+static void timelines_come_back(void **state)
+{
+    (void)state;
+    struct ub_record record, back;
+    struct ub_error err;
+    fixture_record(&record, UB_MEASURED, 2, 3);
+    char *without = write_with(&record, &plain);
+    assert_null(strstr(without, "timeline"));
+    free(without);
+    for (size_t i = 0; i < COUNT(spans); i++)
+        assert_true(ub_point_add_span(&record.points[1], &spans[i]));
+    expect_stable(&record);
+    char *json = write_with(&record, &plain);
+    assert_true(read_text(json, &back, &err));
+    assert_int_equal(back.points[0].span_count, 0);
+    assert_int_equal(back.points[1].span_count, COUNT(spans));
+    for (size_t i = 0; i < COUNT(spans); i++) {
+        const struct ub_span *span = &back.points[1].spans[i];
+        assert_true(span->stream == spans[i].stream && span->segment == spans[i].segment);
+        assert_string_equal(span->stage, spans[i].stage);
+        assert_true(span->begin_ns == spans[i].begin_ns && span->end_ns == spans[i].end_ns);
+    }
+    free(json);
+    ub_record_free(&back);
+    ub_record_free(&record);
+}
+
+/* null is as good as nothing; a point holds UB_MAX_SPANS of them and not one more. */
+static void timelines_have_limits(void **state)
+{
+    (void)state;
+    struct ub_record record, back;
+    struct ub_error err;
+    fixture_record(&record, UB_MEASURED, 1, 1);
+    char *text = write_with(&record, &plain);
+    char *null = replaced(text, "\"metrics\": {", "\"timeline\": null, \"metrics\": {");
+    assert_true(read_text(null, &back, &err));
+    assert_int_equal(back.points[0].span_count, 0);
+    ub_record_free(&back);
+    free(null);
+    free(text);
+    for (int i = 0; i < UB_MAX_SPANS; i++)
+        assert_true(ub_point_add_span(&record.points[0], &spans[0]));
+    assert_false(ub_point_add_span(&record.points[0], &spans[0]));
+    char *full = write_with(&record, &plain);
+    assert_true(read_text(full, &back, &err));
+    assert_int_equal(back.points[0].span_count, UB_MAX_SPANS);
+    char *more = replaced(full, "\"timeline\": [",
+                          "\"timeline\": [{\"stream\": 0, \"segment\": 0, \"stage\": "
+                          "\"x\", \"begin_ns\": 0, \"end_ns\": 1},");
+    expect_refused(more, "points[0].timeline[1024]: a timeline has at most 1024 operations");
+    free(more);
+    free(full);
+    ub_record_free(&back);
+    ub_record_free(&record);
+}
+
+static void wrong_timelines_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *wanted;
+    } cases[] = {
+        {"\"timeline\": [", "\"timeline\": 3, \"x\": [", "points[0].timeline: expected an array, found an integer"},
+        {"\"timeline\": [", "\"timeline\": [7, ", "points[0].timeline[0]: expected an object, found an integer"},
+        {"\"stream\": 0, ", "", "points[0].timeline[0].stream: is missing"},
+        {"\"stream\": 0, ", "\"stream\": null, ", "points[0].timeline[0].stream: must not be null"},
+        {"\"stream\": 0, ", "\"stream\": 64, ", "points[0].timeline[0]: there is no such stream"},
+        {"\"stream\": 0, ", "\"stream\": -2, ", "points[0].timeline[0].stream: -2 is impossible"},
+        {"\"segment\": 0", "\"segment\": -1", "points[0].timeline[0].segment: -1 is impossible"},
+        {"\"stage\": \"copy in\"", "\"stage\": \"\"", "points[0].timeline[0]: the stage has no name"},
+        {"\"stage\": \"copy in\"", "\"stage\": 3", "points[0].timeline[0].stage: expected a string"},
+        {"\"end_ns\": 100000", "\"end_ns\": -1", "points[0].timeline[0].end_ns: -1 is impossible"},
+        {"\"begin_ns\": 100001.5", "\"begin_ns\": 123457", "points[0].timeline[1]: it must begin at 0 or later"},
+        {"\"end_ns\": 100000", "\"end_ns\": \"late\"", "points[0].timeline[0].end_ns: expected a number"},
+    };
+    struct ub_record record;
+    fixture_record(&record, UB_MEASURED, 1, 1);
+    for (size_t i = 0; i < COUNT(spans); i++)
+        assert_true(ub_point_add_span(&record.points[0], &spans[i]));
+    char *text = write_with(&record, &plain);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *wrong = replaced(text, cases[i].from, cases[i].to);
+        expect_refused(wrong, cases[i].wanted);
+        free(wrong);
+    }
+    free(text);
+    ub_record_free(&record);
+}
+
 /* What a record need not have is not written: files from before it stay as they are. */
 static void what_came_later_is_written_where_it_is_known(void **state)
 {
@@ -858,6 +951,9 @@ int main(void)
         cmocka_unit_test(numbers_are_stable),
         cmocka_unit_test(integers_are_exact),
         cmocka_unit_test(what_came_later_is_written_where_it_is_known),
+        cmocka_unit_test(timelines_come_back),
+        cmocka_unit_test(timelines_have_limits),
+        cmocka_unit_test(wrong_timelines_are_named),
         cmocka_unit_test(hostile_strings_come_back),
         cmocka_unit_test(broken_utf8_is_replaced),
         cmocka_unit_test(doubled_names_are_written_once),

@@ -477,6 +477,36 @@ static void sound_records_pass(void **state)
     }
 }
 
+/* Streams overlap each other; one of them does not overlap itself. */
+static void timelines_are_in_order(void **state)
+{
+    static const struct {
+        struct ub_span second;
+        const char *wanted;
+    } rows[] = {
+        {{0, 1, "kernel", 1000, 3000}, NULL},
+        {{1, 1, "kernel", 500, 3000}, NULL},
+        {{0, 1, "kernel", 500, 3000}, NULL}, /* within a tick of the events */
+        {{UB_DEFAULT_STREAM, 1, "kernel", 0, 1}, NULL},
+        {{0, 1, "kernel", 1999, 3000}, "operation 1 of its timeline begins at 1999 ns, before the one ahead of it"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record;
+        struct heard heard = {0};
+        struct ub_check_counts counts;
+        const struct ub_span first = {0, 0, "copy in", 0, rows[i].wanted ? 3000 : 1000};
+        make_record(&record, UB_MEASURED);
+        assert_true(ub_point_add_span(&record.points[2], &first));
+        assert_true(ub_point_add_span(&record.points[2], &rows[i].second));
+        const size_t problems = ub_check_record(&record, &counts, hear, &heard);
+        assert_int_equal(problems, rows[i].wanted != NULL);
+        if (rows[i].wanted && !strstr(heard.all, rows[i].wanted))
+            fail_msg("%s", heard.all);
+        ub_record_free(&record);
+    }
+}
+
 static struct ub_record_counter *counter(struct ub_record *record, size_t index)
 {
     return &record->points[2].counters[index];
@@ -952,6 +982,7 @@ int main(void)
         cmocka_unit_test(points_come_back),
         cmocka_unit_test(every_card_of_the_table_comes_back),
         cmocka_unit_test(sound_records_pass),
+        cmocka_unit_test(timelines_are_in_order),
         cmocka_unit_test(changes_are_named),
         cmocka_unit_test(ticks_are_recomputed),
         cmocka_unit_test(constants_come_from_their_points),

@@ -65,3 +65,9 @@ enum ub_timer ub_timer_sm_clock(const struct ub_point *point)
     (void)point;
     return UB_TIMER_SM_CLOCK;
 }
+
+enum ub_timer ub_timer_host(const struct ub_point *point)
+{
+    (void)point;
+    return UB_TIMER_HOST;
+}

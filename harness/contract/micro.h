@@ -181,6 +181,23 @@ double ub_fact(const struct ub_facts *facts, const char *key);
  * a rule adds at most one for each of its metric_keys, whose number the registry checks. */
 void ub_metric_add(struct ub_metrics *metrics, const char *key, const char *unit, double value);
 
+/* ---- timelines ----------------------------------------------------------- */
+
+enum { UB_MAX_SPANS = 1024, UB_MAX_TIMELINE_STREAMS = 64, UB_STAGE_BYTES = 16, UB_DEFAULT_STREAM = -1 };
+
+/* What one operation of a launch took, from the beginning of the first one on. */
+struct ub_span {
+    int stream;  /* the legacy default stream is UB_DEFAULT_STREAM; others are below UB_MAX_TIMELINE_STREAMS */
+    int segment; /* of the data, from 0 on */
+    char stage[UB_STAGE_BYTES]; /* "copy in" */
+    double begin_ns, end_ns;
+};
+
+struct ub_timeline {
+    size_t count;
+    struct ub_span spans[UB_MAX_SPANS];
+};
+
 /* ---- device side -------------------------------------------------------- */
 
 /* Where a buffer is. Where the host cannot pin memory, a buffer of UB_PINNED_MEMORY is
@@ -277,6 +294,10 @@ struct ub_code {
      * 0 fails the point, and release() is called only after 0 and no `skip`. */
     int (*prepare)(const struct ub_launch *, struct ub_prepared *out) UB_OPTIONAL;
     void (*release)(void *state) UB_OPTIONAL;
+    /* NULL where no launch has more than one operation to show. Else called once for a point,
+     * after its timing: launches it with timestamps between its operations, waits, and fills
+     * `out` (no span: this point has nothing to show). */
+    int (*timeline)(const struct ub_launch *, struct ub_timeline *out) UB_OPTIONAL;
 };
 
 /* ---- charts ------------------------------------------------------------- */
@@ -342,6 +363,7 @@ enum ub_timer {
 /* For rules all of whose points have one timer. */
 enum ub_timer ub_timer_event(const struct ub_point *point);
 enum ub_timer ub_timer_sm_clock(const struct ub_point *point);
+enum ub_timer ub_timer_host(const struct ub_point *point);
 
 struct ub_text {
     const char *law;         /* the law in a paragraph, formulas included */
@@ -384,6 +406,10 @@ struct ub_micro {
     void (*footprint)(const struct ub_gpu *, const struct ub_point *, struct ub_footprint *out);
     void (*law)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *, struct ub_law *out);
     void (*metrics)(const struct ub_facts *, struct ub_metrics *out);
+    /* When each operation runs by the law. NULL where ub_code has no timeline() either; no span
+     * where the law does not know. */
+    void (*timeline)(const struct ub_gpu *, const struct ub_constants *, const struct ub_point *,
+                     struct ub_timeline *out);
     /* A small instance of the same point, for verification on the host. Returns
      * false where there is nothing to verify. */
     bool (*small)(const struct ub_gpu *, const struct ub_point *, struct ub_point *out);

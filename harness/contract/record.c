@@ -187,6 +187,28 @@ bool ub_point_add_sample(struct ub_record_point *point, struct ub_sample sample)
     return added != NULL;
 }
 
+bool ub_point_add_span(struct ub_record_point *point, const struct ub_span *span)
+{
+    struct ub_span *added =
+        point->span_count < UB_MAX_SPANS ? append(&point->spans, &point->span_count, sizeof *added) : NULL;
+    if (added)
+        *added = *span;
+    return added != NULL;
+}
+
+const char *ub_span_wrong(const struct ub_span *span)
+{
+    if (span->stream < UB_DEFAULT_STREAM || span->stream >= UB_MAX_TIMELINE_STREAMS)
+        return "there is no such stream";
+    if (span->segment < 0)
+        return "there is no such segment";
+    if (!span->stage[0])
+        return "the stage has no name";
+    if (!(span->begin_ns >= 0 && span->end_ns >= span->begin_ns && isfinite(span->end_ns)))
+        return "it must begin at 0 or later and end no earlier than it begins";
+    return NULL;
+}
+
 const struct ub_axis_value *ub_point_axis(const struct ub_record_point *point, const char *name)
 {
     for (size_t i = 0; i < point->axis_count; i++)
@@ -296,6 +318,7 @@ void ub_record_point_free(struct ub_record_point *point)
     free(point->counters);
     free(point->terms);
     free(point->time.samples);
+    free(point->spans);
     char *strings[] = {point->rule,
                        point->sweep,
                        point->reason,

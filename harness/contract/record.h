@@ -107,6 +107,8 @@ struct ub_record_point {
     enum ub_counter_verdict counter_verdict;
     enum ub_time_verdict time_verdict;
     double predicted_ns, residual, time_tolerance; /* residual = measured / predicted - 1 */
+    size_t span_count;                             /* 0: no timeline */
+    struct ub_span *spans;
     char *bottleneck, *note;
     size_t term_count;
     struct ub_record_term *terms;
@@ -177,6 +179,10 @@ struct ub_record_metric *ub_point_add_predicted_metric(struct ub_record_point *p
                                                        double value);
 struct ub_record_counter *ub_point_add_counter(struct ub_record_point *point, const char *key, const char *unit);
 struct ub_record_term *ub_point_add_term(struct ub_record_point *point, const char *name, double time_ns);
+/* False: out of memory, or UB_MAX_SPANS are there. */
+bool ub_point_add_span(struct ub_record_point *point, const struct ub_span *span);
+/* NULL, or what no operation of a device can be: it ends before it begins, a stage without a name. */
+const char *ub_span_wrong(const struct ub_span *span);
 bool ub_point_add_sample(struct ub_record_point *point, struct ub_sample sample);
 
 const struct ub_axis_value *ub_point_axis(const struct ub_record_point *point, const char *name);

@@ -352,6 +352,49 @@ static void check_mistake(struct checker *check, const struct ub_micro *micro, c
         problem(check, "has values, but its kernel is wrong on purpose (%s)", mistake);
 }
 
+/* ---- timelines ------------------------------------------------------------ */
+
+/* A stream does one thing after the other; the events that say so tick in half microseconds. */
+static void check_order(struct checker *check)
+{
+    static const double tick_ns = 1000;
+    double ends_ns[UB_MAX_TIMELINE_STREAMS + 1] = {0};
+    for (size_t i = 0; i < check->point->span_count; i++) {
+        const struct ub_span *span = &check->point->spans[i];
+        double *end_ns = &ends_ns[span->stream - UB_DEFAULT_STREAM];
+        if (span->begin_ns < *end_ns - tick_ns) {
+            problem(check,
+                    "operation %zu of its timeline begins at %.12g ns, before the one ahead of it in its stream "
+                    "has ended (%.12g ns)",
+                    i, span->begin_ns, *end_ns);
+            return;
+        }
+        *end_ns = fmax(*end_ns, span->end_ns);
+    }
+}
+
+/* What the law says, where it stands in the place of timestamps. */
+static void check_predicted_timeline(struct checker *check, const struct ub_micro *micro, const struct ub_point *point)
+{
+    const struct ub_record_point *stored = check->point;
+    struct ub_timeline *law = calloc(1, sizeof *law);
+    if (law && micro->timeline)
+        micro->timeline(&check->gpu, &check->record->constants, point, law);
+    if (!law)
+        problem(check, "its timeline was not checked: out of memory");
+    else if (stored->span_count != 0 && stored->span_count != law->count)
+        problem(check, "its timeline has %zu operations, by the law %zu", stored->span_count, law->count);
+    for (size_t i = 0; law && stored->span_count == law->count && i < law->count; i++) {
+        const struct ub_span *a = &stored->spans[i], *b = &law->spans[i];
+        if (a->stream != b->stream || a->segment != b->segment || strcmp(a->stage, b->stage) != 0 ||
+            !same_within(a->begin_ns, b->begin_ns, b->end_ns) || !same_within(a->end_ns, b->end_ns, b->end_ns)) {
+            problem(check, "operation %zu of its timeline is not what the law says", i);
+            break;
+        }
+    }
+    free(law);
+}
+
 /* ---- one point, all points ----------------------------------------------- */
 
 static void check_unmeasured(struct checker *check)
@@ -421,6 +464,7 @@ static void check_point(struct checker *check)
         return;
     }
     check_summary(check);
+    check_order(check);
     if (check->record->source == UB_PREDICTED)
         check_unmeasured(check);
     else if (check->point->status == UB_POINT_FAILED || check->point->status == UB_POINT_SKIPPED)
@@ -432,6 +476,8 @@ static void check_point(struct checker *check)
         check_law(check, micro, &point);
         check_refusal(check, micro, &point);
         check_mistake(check, micro, &point);
+        if (check->record->source == UB_PREDICTED)
+            check_predicted_timeline(check, micro, &point);
         return;
     }
     if (check->counts->untestable++ == 0)

@@ -27,10 +27,13 @@ static bool valid_point(const struct ub_run *run, long point)
 /* A worker starts a point over: what an earlier one left of it is not mixed in. */
 static void start_over(struct ub_run *run, size_t index)
 {
-    struct ub_time *time = &run->record->points[index].time;
-    free(time->samples);
-    time->samples = NULL;
-    time->n = 0;
+    struct ub_record_point *point = &run->record->points[index];
+    free(point->time.samples);
+    point->time.samples = NULL;
+    point->time.n = 0;
+    free(point->spans);
+    point->spans = NULL;
+    point->span_count = 0;
 }
 
 static void apply_start(struct ub_run *run, const struct ub_line *line)
@@ -127,6 +130,10 @@ void ub_run_apply(struct ub_run *run, const struct ub_line *line)
     case UB_LINE_SAMPLE:
         if (on_point)
             apply_sample(run, line);
+        break;
+    case UB_LINE_SPAN:
+        if (on_point && !ub_span_wrong(&line->span))
+            ub_point_add_span(&run->record->points[line->point], &line->span);
         break;
     case UB_LINE_COUNTER:
         if (on_point && line->key)

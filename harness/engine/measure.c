@@ -215,6 +215,31 @@ static void change_data(const struct chunk *chunk, bool zeros)
             ub_task_fail(&chunk->tasks[i], "time", &err);
 }
 
+/* When each operation of a launch ran, in a launch of its own: its timestamps take time. */
+static void say_timelines(const struct chunk *chunk)
+{
+    struct ub_worker *worker = chunk->worker;
+    struct ub_timeline *timeline = worker->entry->code->timeline ? malloc(sizeof *timeline) : NULL;
+    for (size_t i = 0; timeline && i < chunk->count && !worker->broken; i++) {
+        struct ub_task *task = &chunk->tasks[i];
+        struct ub_error err = {0};
+        if (!task->alive)
+            continue;
+        ub_worker_start(worker, task, "timeline");
+        timeline->count = 0;
+        const struct ub_launch launch = ub_task_launch(task);
+        const int code = worker->entry->code->timeline(&launch, timeline);
+        if (code != 0) {
+            ub_fail(&err, UB_INCOMPLETE, "timeline: %s (%d)", ub_runtime_error_name(code), code);
+            ub_task_fail(task, "time", &err);
+        }
+        for (size_t n = 0; code == 0 && n < timeline->count; n++)
+            ub_worker_say(worker,
+                          &(struct ub_line){.type = UB_LINE_SPAN, .point = task->index, .span = timeline->spans[n]});
+    }
+    free(timeline);
+}
+
 static void measure_chunk(const struct chunk *chunk, struct ub_random *random)
 {
     struct ub_worker *worker = chunk->worker;
@@ -227,6 +252,7 @@ static void measure_chunk(const struct chunk *chunk, struct ub_random *random)
     if (!worker->broken)
         ub_warm_up(worker);
     do_rounds(chunk, random);
+    say_timelines(chunk);
     change_data(chunk, false);
     verify_all(chunk, "after timing");
     if (!worker->broken) {

@@ -65,6 +65,19 @@ double ub_now_s(void)
 
 /* ---- prediction ------------------------------------------------------------ */
 
+/* What the law says of each operation stands where the timestamps of a measurement stand. */
+static void predict_timeline(const struct ub_run_request *request, const struct ub_planned *planned,
+                             const struct ub_constants *constants, struct ub_record_point *point)
+{
+    struct ub_timeline *timeline = planned->micro->timeline ? calloc(1, sizeof *timeline) : NULL;
+    if (!timeline)
+        return;
+    planned->micro->timeline(request->gpu, constants, &planned->point, timeline);
+    for (size_t i = 0; i < timeline->count; i++)
+        ub_point_add_span(point, &timeline->spans[i]);
+    free(timeline);
+}
+
 static void predict_point(const struct ub_run_request *request, size_t index, struct ub_record *record)
 {
     const struct ub_planned *planned = &request->plan->points[index];
@@ -84,6 +97,7 @@ static void predict_point(const struct ub_run_request *request, size_t index, st
     }
     ub_law_apply(planned->micro, request->gpu, &record->constants, &planned->point, point);
     ub_law_judge(planned->micro, request->gpu, &record->constants, &planned->point, false, UB_PREDICTED, point);
+    predict_timeline(request, planned, &record->constants, point);
 }
 
 static bool fits(const struct ub_run_request *request, struct ub_record_point *point)

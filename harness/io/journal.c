@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "harness/io/fields.h"
+#include "harness/io/record_fields.h"
 
-static const char *const type_names[] = {"header",  "device", "constant", "start", "static", "verify", "sample",
-                                         "counter", "point",  "warning",  "error", "end",    NULL};
+static const char *const type_names[] = {"header", "device",  "constant", "start",   "static", "verify", "sample",
+                                         "span",   "counter", "point",    "warning", "error",  "end",    NULL};
 
 /* Rows that several types have. */
 #define POINT                                                                                                          \
@@ -56,6 +57,11 @@ static const struct ub_field sample_fields[] = {
     {UB_ROW(ub_line, batch, INT)},
     {0},
 };
+static const struct ub_field span_line_fields[] = {
+    POINT,
+    {UB_ROW(ub_line, span, OBJECT), .fields = ub_span_fields, .required = true},
+    {0},
+};
 static const struct ub_field counter_fields[] = {
     POINT,
     KEY,
@@ -80,10 +86,11 @@ static const struct ub_field error_fields[] = {
 static const struct ub_field end_fields[] = {{0}};
 
 static const struct ub_field *const fields_of[] = {
-    [UB_LINE_HEADER] = header_fields,   [UB_LINE_DEVICE] = device_fields,   [UB_LINE_CONSTANT] = constant_fields,
-    [UB_LINE_START] = start_fields,     [UB_LINE_STATIC] = static_fields,   [UB_LINE_VERIFY] = verify_fields,
-    [UB_LINE_SAMPLE] = sample_fields,   [UB_LINE_COUNTER] = counter_fields, [UB_LINE_POINT] = point_fields,
-    [UB_LINE_WARNING] = warning_fields, [UB_LINE_ERROR] = error_fields,     [UB_LINE_END] = end_fields,
+    [UB_LINE_HEADER] = header_fields, [UB_LINE_DEVICE] = device_fields,   [UB_LINE_CONSTANT] = constant_fields,
+    [UB_LINE_START] = start_fields,   [UB_LINE_STATIC] = static_fields,   [UB_LINE_VERIFY] = verify_fields,
+    [UB_LINE_SAMPLE] = sample_fields, [UB_LINE_SPAN] = span_line_fields,  [UB_LINE_COUNTER] = counter_fields,
+    [UB_LINE_POINT] = point_fields,   [UB_LINE_WARNING] = warning_fields, [UB_LINE_ERROR] = error_fields,
+    [UB_LINE_END] = end_fields,
 };
 
 bool ub_line_write(FILE *stream, const struct ub_line *line, struct ub_error *err)

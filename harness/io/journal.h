@@ -18,6 +18,7 @@ enum ub_line_type {
     UB_LINE_STATIC,   /* point, static_ */
     UB_LINE_VERIFY,   /* point, ok, text */
     UB_LINE_SAMPLE,   /* point, sample, batch */
+    UB_LINE_SPAN,     /* point, span: one operation of its timeline */
     UB_LINE_COUNTER,  /* point, key, has_value, value, raw, passes, text (reason) */
     UB_LINE_POINT,    /* point, status, text (reason): this phase of the point has ended */
     UB_LINE_WARNING,  /* point or -1, key (code), text */
@@ -37,6 +38,7 @@ struct ub_line {
     int passes, batch, status_code;
     enum ub_point_status status;
     struct ub_sample sample;
+    struct ub_span span;
     struct ub_static static_;
     struct ub_constant constant;
     struct ub_device_info device; /* owned by a parsed line */

@@ -216,6 +216,22 @@ static void write_static(const struct ub_emit *emit, const struct ub_record_poin
     ub_emit(emit, "}");
 }
 
+/* Most points have one operation, and nothing to show. */
+static void write_timeline(const struct ub_emit *emit, const struct ub_record_point *point, const char *next)
+{
+    if (point->span_count == 0)
+        return;
+    ub_emit_key(emit, "timeline");
+    ub_emit(emit, "[");
+    for (size_t i = 0; i < point->span_count; i++) {
+        ub_emit(emit, i ? ",\n          {" : "\n          {");
+        ub_emit_members(emit, ub_span_fields, &point->spans[i], ", ");
+        ub_emit(emit, "}");
+    }
+    ub_emit(emit, "\n        ]");
+    ub_emit(emit, next);
+}
+
 /* Only published figures are from somewhere else. */
 static void write_publication(const struct ub_emit *emit, const struct ub_record_point *point, const char *next)
 {
@@ -247,6 +263,7 @@ static void write_point(const struct writer *writer, const struct ub_record_poin
     ub_emit(emit, next);
     write_time(writer, &point->time);
     ub_emit(emit, next);
+    write_timeline(emit, point, next);
     write_metrics(emit, "metrics", point->metrics, point->metric_count);
     ub_emit(emit, next);
     write_metrics(emit, "predicted_metrics", point->predicted_metrics, point->predicted_metric_count);

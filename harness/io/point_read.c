@@ -203,6 +203,27 @@ static bool read_time(struct ub_point_reader *reader, const json_t *value, struc
     return true;
 }
 
+static bool item_span(struct ub_point_reader *reader, const json_t *item, size_t index, struct ub_record_point *point)
+{
+    struct ub_span span = {.begin_ns = NAN, .end_ns = NAN};
+    (void)index;
+    if (!ub_read_members(&reader->place, item, ub_span_fields, &span))
+        return false;
+    const char *wrong = ub_span_wrong(&span);
+    if (wrong)
+        return ub_place_fail(&reader->place, "%s", wrong);
+    return ub_point_add_span(point, &span) ||
+           (point->span_count < UB_MAX_SPANS
+                ? no_memory(reader)
+                : ub_place_fail(&reader->place, "a timeline has at most %d operations", UB_MAX_SPANS));
+}
+
+static bool read_timeline(struct ub_point_reader *reader, const json_t *value, struct ub_record_point *point)
+{
+    size_t count = 0;
+    return for_items(reader, value, "timeline", &count, item_span, point);
+}
+
 static bool read_static(struct ub_point_reader *reader, const json_t *value, struct ub_record_point *point)
 {
     const json_t *object = json_object_get(value, "static");
@@ -277,7 +298,7 @@ bool ub_point_read(struct ub_point_reader *reader, const json_t *value)
            ub_read_members(place, value, ub_point_state_fields, point) &&
            ub_read_members(place, value, ub_point_setting_fields, point) && read_publication(reader, value, point) &&
            read_static(reader, value, point) && read_time(reader, value, point) &&
-           read_named(reader, point, value, &metrics) && read_named(reader, point, value, &predicted_metrics) &&
-           read_named(reader, point, value, &counters) && read_law(reader, value, point) &&
-           (complete_units(point) || no_memory(reader));
+           read_timeline(reader, value, point) && read_named(reader, point, value, &metrics) &&
+           read_named(reader, point, value, &predicted_metrics) && read_named(reader, point, value, &counters) &&
+           read_law(reader, value, point) && (complete_units(point) || no_memory(reader));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness/io/record_fields.h"
 
+#include <limits.h>
 #include <math.h>
 
 #define REAL(type, member)                                                                                             \
@@ -102,5 +103,14 @@ const struct ub_field ub_warning_fields[] = {
     {UB_ROW(ub_warning, code, STRING), .required = true},
     {UB_ROW(ub_warning, point, LONG), .absent = -1},
     {UB_ROW(ub_warning, text, STRING), .required = true, .free = true},
+    {0},
+};
+
+const struct ub_field ub_span_fields[] = {
+    {UB_ROW(ub_span, stream, INT), .lowest = UB_DEFAULT_STREAM, .absent = INT_MIN, .required = true},
+    {UB_ROW(ub_span, segment, INT), .absent = INT_MIN, .required = true},
+    {UB_ROW(ub_span, stage, CHARS), .size = UB_STAGE_BYTES, .required = true},
+    {UB_ROW(ub_span, begin_ns, REAL), .required = true},
+    {UB_ROW(ub_span, end_ns, REAL), .required = true},
     {0},
 };

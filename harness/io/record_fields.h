@@ -21,5 +21,6 @@ extern const struct ub_field ub_publication_fields[]; /* struct ub_publication *
 extern const struct ub_field ub_metric_fields[];      /* struct ub_record_metric, without the key */
 extern const struct ub_field ub_counter_fields[];     /* struct ub_record_counter, without the key */
 extern const struct ub_field ub_warning_fields[];     /* struct ub_warning */
+extern const struct ub_field ub_span_fields[];        /* struct ub_span */
 
 #endif
