@@ -477,6 +477,27 @@ static void sound_records_pass(void **state)
     }
 }
 
+/* Pageable memory in the place of pinned: measured, but not tested. */
+static void memory_that_was_not_pinned_is_not_tested(void **state)
+{
+    struct ub_record record;
+    struct heard heard = {0};
+    struct ub_check_counts counts;
+    (void)state;
+    make_record(&record, UB_MEASURED);
+    ub_record_warn(&record, "not-pinned", 2, "why");
+    assert_true(ub_check_record(&record, &counts, hear, &heard) > 0);
+    ub_law_except(&record, 1, &record.points[1]);
+    ub_law_except(&record, 2, &record.points[2]);
+    assert_true(record.points[1].time_tolerance > 0 && isnan(record.points[2].time_tolerance));
+    assert_non_null(strstr(record.points[2].note, "could not be pinned"));
+    record.points[2].time_verdict = UB_TIME_NOT_TESTED;
+    heard = (struct heard){0};
+    if (ub_check_record(&record, &counts, hear, &heard) != 0)
+        fail_msg("%s", heard.all);
+    ub_record_free(&record);
+}
+
 /* Streams overlap each other; one of them does not overlap itself. */
 static void timelines_are_in_order(void **state)
 {
@@ -982,6 +1003,7 @@ int main(void)
         cmocka_unit_test(points_come_back),
         cmocka_unit_test(every_card_of_the_table_comes_back),
         cmocka_unit_test(sound_records_pass),
+        cmocka_unit_test(memory_that_was_not_pinned_is_not_tested),
         cmocka_unit_test(timelines_are_in_order),
         cmocka_unit_test(changes_are_named),
         cmocka_unit_test(ticks_are_recomputed),

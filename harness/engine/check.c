@@ -296,6 +296,7 @@ static void check_law(struct checker *check, const struct ub_micro *micro, const
         return;
     }
     ub_law_apply(micro, &check->gpu, &record->constants, point, &fresh);
+    ub_law_except(record, (size_t)(check->point - record->points), &fresh);
     ub_law_judge(micro, &check->gpu, &record->constants, point, check->jit, record->source, &fresh);
     /* A point that never ran may have been left without predictions. */
     const bool predictions = check->point->status == UB_POINT_OK || has_predictions(check->point);

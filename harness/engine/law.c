@@ -192,6 +192,18 @@ void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
     set_useful_bytes(record);
 }
 
+void ub_law_except(const struct ub_record *record, size_t index, struct ub_record_point *point)
+{
+    for (size_t i = 0; i < record->warning_count; i++) {
+        const struct ub_warning *warning = &record->warnings[i];
+        if (warning->point != (long)index || !ub_same_text(warning->code, "not-pinned"))
+            continue;
+        point->time_tolerance = NAN;
+        ub_set_string(&point->note, "its host memory could not be pinned: the law's time is that of pinned memory");
+        return;
+    }
+}
+
 bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit)
 {
     return counter->class_ == UB_STRUCTURAL || (counter->class_ == UB_SASS && !jit);

@@ -11,6 +11,10 @@
 void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
                   const struct ub_point *point, struct ub_record_point *record);
 
+/* Takes back what an applied law says of the time of point `index` where the record has a
+ * warning of it that another launch ran than the law is of ("not-pinned"). */
+void ub_law_except(const struct ub_record *record, size_t index, struct ub_record_point *point);
+
 /* Derives the metrics of a measured point from what was measured (a predicted
  * record: from the prediction), and sets both verdicts. Structural counters must
  * be equal; sass ones too, unless the code was compiled at load time (`jit`: then

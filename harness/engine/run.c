@@ -442,6 +442,7 @@ static void judge(struct ub_run *run)
         if (point->status != UB_POINT_OK)
             continue;
         ub_law_apply(planned->micro, run->request->gpu, &run->record->constants, &planned->point, point);
+        ub_law_except(run->record, i, point);
         ub_law_judge(planned->micro, run->request->gpu, &run->record->constants, &planned->point,
                      run->record->run.jit == 1, UB_MEASURED, point);
         ub_law_warn_estimates(run->record, i);
