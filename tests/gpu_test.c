@@ -357,7 +357,7 @@ static void the_h200_has_measured_ceilings(void **state)
     (void)state;
     struct ub_constants constants = {.count = 7}; /* what was there is replaced */
     ub_gpu_constants(ub_gpu_find("h200"), &constants);
-    assert_int_equal(constants.count, 24);
+    assert_int_equal(constants.count, 37);
     close_to(&constants, "dram_load_ceiling", 4.68e12);
     close_to(&constants, "dram_store_ceiling", 4.69e12);
     close_to(&constants, "dram_copy_ceiling", 4.27e12);
@@ -430,6 +430,26 @@ static void a_foreign_card_takes_a_share_of_its_pin_rate(void **state)
     assert_non_null(strstr(ub_constant_find(&constants, "dram_load_ceiling")->origin, "peak bandwidth x 0.92"));
 }
 
+/* By card where something was published, else by the generation of PCIe. */
+static void the_link_to_the_host_has_a_rate(void **state)
+{
+    static const struct {
+        const char *slug;
+        double in, both;
+    } rows[] = {
+        {"v100", 12.4e9, 0.8 * 24.8e9}, {"t4", 12.4e9, 0.8 * 24.8e9},    {"a100", 25.7e9, 0.8 * 51.5e9},
+        {"a10", 25.2e9, 0.8 * 50.4e9},  {"h100", 55.4e9, 0.8 * 110.6e9}, {"gh200", 335e9, 0.8 * 627e9},
+        {"b200", 55e9, 0.8 * 110e9},    {"h200", 55.2e9, 99.9e9},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_constants constants = {0};
+        ub_gpu_constants(ub_gpu_find(rows[i].slug), &constants);
+        close_to(&constants, "copy_in_bandwidth", rows[i].in);
+        close_to(&constants, "copy_both_bandwidth", rows[i].both);
+    }
+}
+
 static void unknown_values_are_absent(void **state)
 {
     (void)state;
@@ -440,7 +460,7 @@ static void unknown_values_are_absent(void **state)
     struct ub_gpu gpu;
     ub_gpu_from_attributes(&nothing, &gpu);
     ub_gpu_constants(&gpu, &constants);
-    assert_int_equal(constants.count, 7); /* what other cards have */
+    assert_int_equal(constants.count, 20); /* what other cards have */
     assert_string_equal(constants.items[0].name, "launch_floor_ns");
     assert_string_equal(constants.items[1].name, "load_wait_ns");
 }
@@ -485,6 +505,7 @@ int main(void)
         cmocka_unit_test(other_cards_take_published_shares),
         cmocka_unit_test(l2_is_in_halves_on_large_dies_only),
         cmocka_unit_test(a_foreign_card_takes_a_share_of_its_pin_rate),
+        cmocka_unit_test(the_link_to_the_host_has_a_rate),
         cmocka_unit_test(unknown_values_are_absent),
         cmocka_unit_test(every_constant_has_interval_and_origin),
     };

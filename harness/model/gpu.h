@@ -91,6 +91,18 @@ bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu);
  *                        one, and waits for their end; of the host, not of the card
  *   carveout_hit_ns, carveout_miss_ns
  *                        the same of a load that L1 has, and of one that only L2 has
+ *   copy_in_bandwidth, copy_out_bandwidth, copy_both_bandwidth
+ *                        B/s from pinned memory of the host, back, and both together
+ *   pageable_in_bandwidth, pageable_out_bandwidth
+ *                        B/s from pageable memory that the host's caches hold, and back
+ *   copy_latency_ns, kernel_latency_ns, pageable_latency_ns
+ *                        ns, seen by the host, of a launch that is one small copy, kernel, or
+ *                        copy to pageable memory
+ *   copy_cost_ns, copy_cost_both_ns
+ *                        ns of a copy beside its bytes, one behind the other; both ways at once
+ *   issue_ns             ns that the host takes to issue an operation
+ *   hop_ns               ns of an operation beside its stage, its stream on another engine before
+ *   barrier_ns           ns of an empty kernel between blocking streams, less three of those
  */
 void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out);
 

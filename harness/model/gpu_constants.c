@@ -130,6 +130,10 @@ static const struct {
     {"h200", "host_wait_ns", {9800, 8500, 11000, ON_HOST}, "ns"},
     {"h200", "host_launches_ns", {860000, 800000, 1000000, ON_HOST}, "ns"},
     {"h200", "graph_wait_ns", {6100, 5800, 6800, ON_HOST}, "ns"},
+#define ON_H200_HOST "measured on an H200 by ubench: PCIe 5 x16, an Intel Xeon, 64 MiB"
+    {"h200", "copy_in_bandwidth", {55.2e9, 54e9, 56e9, ON_H200_HOST}, "B/s"},
+    {"h200", "copy_out_bandwidth", {55.2e9, 54e9, 56e9, ON_H200_HOST}, "B/s"},
+    {"h200", "copy_both_bandwidth", {99.9e9, 89e9, 103e9, ON_H200_HOST}, "B/s"},
     {"h200", "launch_floor_ns", {503, 495, 515, "measured on an H200 by ubench: empty kernels in a graph"}, "ns"},
 };
 
@@ -234,6 +238,61 @@ static void set_figure(struct ub_constants *out, const char *name, const struct 
         ub_constant_set(out, name, figure->value, figure->lo, figure->hi, unit, "%s%s", prefix, figure->origin);
 }
 
+/* The way to the host, pinned memory: one way, B/s. By card, then by generation: PCIe 3, 4 and
+ * 5, 16 lanes. */
+#define NVBANDWIDTH "nvbandwidth "
+static const struct link {
+    const char *slug;
+    int cc_major; /* 0: only of the card */
+    struct figure in, out;
+} links[] = {
+    {"a100", 0, {25.7e9, 22e9, 26.5e9, NVBANDWIDTH "DGX A100"}, {25.8e9, 22e9, 26.5e9, NVBANDWIDTH "DGX A100"}},
+    {"h100", 0, {55.4e9, 50e9, 56e9, NVBANDWIDTH "HGX H100"}, {55.2e9, 50e9, 56e9, NVBANDWIDTH "HGX H100"}},
+    {"gh200", 0, {335e9, 300e9, 400e9, NVBANDWIDTH "NVLink-C2C"}, {292e9, 250e9, 350e9, NVBANDWIDTH "NVLink-C2C"}},
+    {NULL, 7, {12.4e9, 10e9, 13e9, "RRZE cuda-memcpy, V100 PCIe 3"}, {12.4e9, 10e9, 13e9, "its way in, PCIe 3"}},
+    {NULL, 8, {25.2e9, 20e9, 26.5e9, "an A10, PCIe 4"}, {25.2e9, 20e9, 26.5e9, "its way in, PCIe 4"}},
+    {NULL, 0, {55e9, 45e9, 57e9, "H100 and H200, PCIe 5"}, {55e9, 45e9, 57e9, "H100 and H200, PCIe 5"}},
+};
+
+static const struct link *link_of(const struct ub_gpu *gpu)
+{
+    size_t i = 0;
+    while (links[i].slug ? !gpu->slug || strcmp(links[i].slug, gpu->slug) != 0
+                         : links[i].cc_major != 0 && links[i].cc_major != gpu->cc_major)
+        i++;
+    return &links[i];
+}
+
+/* What depends on the host more than on the card. */
+static const struct {
+    const char *name, *unit;
+    struct figure figure;
+} of_host[] = {
+#define XEON "an H200 on an Intel Xeon, PCIe 5, by ubench"
+    {"copy_latency_ns", "ns", {8.5e3, 5e3, 30e3, XEON}},
+    {"copy_cost_ns", "ns", {2.8e3, 1e3, 5e3, XEON}},
+    {"copy_cost_both_ns", "ns", {4.7e3, 2e3, 8e3, XEON}},
+    {"kernel_latency_ns", "ns", {12e3, 5e3, 30e3, XEON}},
+    {"issue_ns", "ns", {2.7e3, 1.5e3, 6e3, XEON}},
+    {"hop_ns", "ns", {6.2e3, 3e3, 12e3, XEON}},
+    {"barrier_ns", "ns", {19.5e3, 5e3, 40e3, XEON}},
+    {"pageable_latency_ns", "ns", {12e3, 6e3, 40e3, XEON}},
+    {"pageable_in_bandwidth", "B/s", {13.7e9, 3e9, 14e9, XEON ", 16 MiB; DGX A100 10.0e9, a Dell host 3.3e9"}},
+    {"pageable_out_bandwidth", "B/s", {13.8e9, 8e9, 14e9, XEON ", 16 MiB; DGX A100 10.8e9, a Dell host 8.5e9"}},
+};
+
+static void set_link(struct ub_constants *out, const struct ub_gpu *gpu)
+{
+    const struct link *link = link_of(gpu);
+    const double both = link->in.value + link->out.value;
+    set_figure(out, "copy_in_bandwidth", &link->in, "B/s", "assumed: ");
+    set_figure(out, "copy_out_bandwidth", &link->out, "B/s", "assumed: ");
+    ub_constant_set(out, "copy_both_bandwidth", 0.8 * both, 0.7 * both, both, "B/s",
+                    "assumed: 0.8 x both ways alone; PCIe 4 0.72 (nvbandwidth), an H200's PCIe 5 0.86");
+    for (size_t i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
+        set_figure(out, of_host[i].name, &of_host[i].figure, of_host[i].unit, "assumed: ");
+}
+
 static void set_clock(struct ub_constants *out, const struct ub_gpu *gpu)
 {
     const double boost = gpu->clock_boost_mhz;
@@ -293,5 +352,6 @@ void ub_gpu_constants(const struct ub_gpu *gpu, struct ub_constants *out)
     set_latencies(out, gpu, known(&card->load_wait, &elsewhere.load_wait));
     set_clock(out, gpu);
     set_steps(out, gpu);
+    set_link(out, gpu);
     set_measured(out, gpu->slug); /* replaces what was assumed */
 }
