@@ -37,6 +37,7 @@ compare spill spill --cap 32,64,96,128 --use changed,read
 compare "naive|tiled|registers|product" gemm --variant naive_col,naive_row,tiled,register,async,tensor --n 517 --m 333 --k 1001
 compare "naive|tiled|registers|product" gemm --variant naive_col,naive_row,tiled,register,async,tensor --n 1024
 compare roofline roofline --fmas 0,1,17,64 --type fp32,fp64,half2 --size 512Mi
+compare stage streams --streams 1 --segments 1 --size 24Mi --work 0,64,130,2048
 compare "synchronous|cp_async|bulk" async_copy --way synchronous,cp_async,bulk,bulk_1d --stages 1,3 --fmas 0,32 --tile 4Ki,16Ki --tiles 100
 # two kernels a point: the sum is set to 0, or block sums are added up
 compare "reduce|clear|add_partials" reduce --variant shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared --n 10007 --block 64,1024

@@ -45,6 +45,8 @@ sweeps=(
     "sync --op cluster,cluster_relaxed,grid,fence_block,fence_device,fence_system"
     "sync --op stream,device,event_spin,event_block"
     "sync --op launch,graph --launches 1,3"
+    "streams --streams 1,3 --segments 3 --size 48Ki --work 0,65 --queue all --between all"
+    "streams --stages in,out,both,kernel --host all --streams 2 --segments 2 --size 32Ki --work 65"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
