@@ -15,6 +15,7 @@
 #include "plots/locale.h"
 #include "plots/overlay.h"
 #include "plots/script.h"
+#include "plots/timeline.h"
 
 enum { MOST_AT_ONCE = 8 };
 
@@ -48,18 +49,30 @@ static void close_workshop(const struct workshop *workshop)
     rmdir(workshop->folder);
 }
 
-static bool write_script(const struct workshop *workshop, const struct ub_figure *figure, struct ub_error *err)
+static bool write_figure(FILE *stream, const struct workshop *workshop, const struct ub_figure *figure,
+                         struct ub_error *err)
 {
+    struct ub_layout *layout = malloc(sizeof *layout);
+    const bool ok = (layout || ub_fail(err, UB_INTERNAL, "out of memory while laying out a chart")) &&
+                    ub_layout_make(figure, layout, err) &&
+                    ub_script_write(stream, figure, layout, workshop->svg->terminal, false, workshop->picture, err);
+    free(layout);
+    return ok;
+}
+
+/* `figure` NULL: the chart is a timeline. */
+static bool write_script(const struct workshop *workshop, const struct ub_figure *figure,
+                         const struct ub_inline_chart *chart, struct ub_error *err)
+{
+    struct ub_plot_options options = chart->options;
+    options.term = workshop->svg->name;
     FILE *stream = fopen(workshop->script, "w");
     if (!stream)
         return ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", workshop->script, strerror(errno));
-    struct ub_layout *layout = malloc(sizeof *layout);
-    bool ok = (layout || ub_fail(err, UB_INTERNAL, "out of memory while laying out a chart")) &&
-              ub_layout_make(figure, layout, err) &&
-              ub_script_write(stream, figure, layout, workshop->svg->terminal, false, workshop->picture, err);
+    bool ok = figure ? write_figure(stream, workshop, figure, err)
+                     : ub_plot_timeline_script(stream, chart->runs.records[0], &options, workshop->picture, err);
     if (fclose(stream) != 0 && ok)
         ok = ub_fail(err, UB_CANNOT_WRITE, "cannot write %s: %s", workshop->script, strerror(errno));
-    free(layout);
     return ok;
 }
 
@@ -84,7 +97,7 @@ static bool draw(const struct workshop *workshop, const struct ub_figure *figure
                  struct ub_error *err)
 {
     unlink(workshop->picture);
-    if (!write_script(workshop, figure, err) ||
+    if (!write_script(workshop, figure, chart, err) ||
         !ub_gnuplot_draw(workshop->script, workshop->picture, workshop->svg, UB_GNUPLOT_TIMEOUT_MS, err))
         return false;
     chart->svg = load(workshop->picture);
@@ -101,6 +114,19 @@ static bool make_figure(const struct ub_inline_chart *chart, struct ub_figure *f
     if (ub_figure_of_runs(&chart->runs, &chart->options, figure, err))
         return true;
     return !chart->options.y && err->status == UB_BAD_DATA && ub_figure_of_runs(&chart->runs, &of_time, figure, &none);
+}
+
+static void make_timeline(const struct workshop *workshop, const struct ub_error *missing,
+                          struct ub_inline_chart *chart)
+{
+    struct ub_error err = {.text = ""};
+    bool ok = ub_timeline_describe(chart->runs.records[0], &chart->options, chart->title, sizeof chart->title,
+                                   chart->words, sizeof chart->words, &err);
+    if (ok && !workshop)
+        err = *missing;
+    ok = ok && workshop && draw(workshop, NULL, chart, &err);
+    if (!ok)
+        ub_text_clean(err.text, chart->why, sizeof chart->why);
 }
 
 /* `workshop` NULL: in words only, and why. */
@@ -144,7 +170,7 @@ static void *take_charts(void *user)
     const bool open = crew->can_draw && workshop && open_workshop(workshop, &missing);
     ub_locale_enter(&locale);
     for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->count;)
-        make(open ? workshop : NULL, &missing, &crew->charts[i]);
+        (crew->charts[i].timeline ? make_timeline : make)(open ? workshop : NULL, &missing, &crew->charts[i]);
     ub_locale_leave(&locale);
     if (open)
         close_workshop(workshop);

@@ -11,6 +11,7 @@ struct ub_inline_chart {
     /* What is to be drawn; borrowed. */
     struct ub_runs runs;
     struct ub_plot_options options;
+    bool timeline; /* of the first of the runs, in the place of a sweep */
     /* What became of it. Title and words do not need gnuplot. */
     char title[UB_LINE_BYTES];
     char words[UB_DESCRIPTION_BYTES];

@@ -389,6 +389,24 @@ bool ub_select(const struct ub_record *record, const struct ub_plot_options *opt
     return ok;
 }
 
+bool ub_select_all(const struct ub_record *record, const struct ub_plot_options *options, const struct ub_micro **micro,
+                   struct ub_selected **points, size_t *count, struct ub_error *err)
+{
+    struct pool pool = {0};
+    *micro = choose_rule(record, options->rule, err);
+    if (!*micro || !collect(record, *micro, options, &pool, err) ||
+        (options->sweep && !wanted_sweep(&pool, options->sweep, err))) {
+        free(pool.points);
+        return false;
+    }
+    *points = pool.points;
+    *count = 0;
+    for (size_t i = 0; i < pool.count; i++)
+        if (!options->sweep || in_sweep(&pool.points[i], options->sweep))
+            pool.points[(*count)++] = pool.points[i];
+    return true;
+}
+
 void ub_selection_free(struct ub_selection *selection)
 {
     free(selection->points);

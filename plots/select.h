@@ -34,6 +34,10 @@ struct ub_selection {
  * or UB_BAD_DATA (nothing to draw). */
 bool ub_select(const struct ub_record *record, const struct ub_plot_options *options, struct ub_selection *out,
                struct ub_error *err);
+/* All points that the options name by rule, sweep and axes, whatever differs among them, in the
+ * order of the record; `series` and `x` of each are 0. *points is to be freed. */
+bool ub_select_all(const struct ub_record *record, const struct ub_plot_options *options, const struct ub_micro **micro,
+                   struct ub_selected **points, size_t *count, struct ub_error *err);
 void ub_selection_free(struct ub_selection *selection);
 
 #endif

@@ -134,6 +134,24 @@ static bool add_chart(struct ub_draft *draft, struct ub_draft_chart chart, struc
     return (grown && chart.runs) || out_of_memory(err);
 }
 
+static bool add_one(struct ub_draft *draft, const struct ub_draft_rule *rule, const struct ub_draft_entry *entry,
+                    size_t first, struct ub_error *err)
+{
+    struct ub_draft_chart chart = {
+        .rule = rule, .entry = entry, .first = first, .run_count = 1, .runs = malloc(sizeof *chart.runs)};
+    if (chart.runs)
+        chart.runs[0] = &draft->records->items[entry->record];
+    return add_chart(draft, chart, err);
+}
+
+static bool has_timeline(const struct ub_record *record, const char *rule)
+{
+    for (size_t i = 0; i < record->point_count; i++)
+        if (record->points[i].span_count > 0 && strcmp(ub_rule_of(&record->points[i]), rule) == 0)
+            return true;
+    return false;
+}
+
 static bool add_sweeps(struct ub_draft *draft, const struct ub_draft_rule *rule, const struct ub_draft_entry *entry,
                        struct ub_error *err)
 {
@@ -142,14 +160,10 @@ static bool add_sweeps(struct ub_draft *draft, const struct ub_draft_rule *rule,
         if (strcmp(ub_rule_of(&record->points[i]), rule->rule) != 0 || is_ceiling(&record->points[i]) ||
             !ub_table_begins(record, i))
             continue;
-        struct ub_draft_chart chart = {
-            .rule = rule, .entry = entry, .first = i, .run_count = 1, .runs = malloc(sizeof *chart.runs)};
-        if (chart.runs)
-            chart.runs[0] = record;
-        if (!add_chart(draft, chart, err))
+        if (!add_one(draft, rule, entry, i, err))
             return false;
     }
-    return true;
+    return !has_timeline(record, rule->rule) || add_one(draft, rule, entry, UB_DRAFT_TIMELINE, err);
 }
 
 bool ub_draft_is_run(const struct ub_draft *draft, const struct ub_draft_entry *entry)
@@ -200,6 +214,9 @@ static bool draw_charts(struct ub_draft *draft, struct ub_error *err)
         struct ub_inline_chart *drawing = &draft->drawings[i];
         drawing->runs = (struct ub_runs){chart->run_count, chart->runs};
         drawing->options.rule = chart->rule->rule;
+        drawing->timeline = chart->first == UB_DRAFT_TIMELINE;
+        if (drawing->timeline)
+            continue;
         drawing->options.sweep = chart->entry ? sweep_of(&chart->runs[0]->points[chart->first]) : NULL;
     }
     ub_inline_draw(draft->drawings, draft->chart_count);

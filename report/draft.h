@@ -4,6 +4,7 @@
 #ifndef UB_REPORT_DRAFT_H
 #define UB_REPORT_DRAFT_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "harness/io/records.h"
@@ -29,11 +30,14 @@ struct ub_draft_rule {
     enum ub_law_verdict verdict;    /* the worst of what was measured */
 };
 
-/* A chart of the page: of one sweep of one record, or of all runs of a rule. */
+/* As the first point of a chart: it shows no sweep, but when each operation of a launch ran. */
+#define UB_DRAFT_TIMELINE SIZE_MAX
+
+/* A chart of the page: of one sweep of one record, of all runs of a rule, or a timeline. */
 struct ub_draft_chart {
     const struct ub_draft_rule *rule;
     const struct ub_draft_entry *entry; /* NULL: all of them */
-    size_t first;                       /* point that begins the sweep */
+    size_t first;                       /* point that begins the sweep, or UB_DRAFT_TIMELINE */
     size_t run_count;
     const struct ub_record **runs; /* owned */
 };

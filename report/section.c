@@ -61,9 +61,10 @@ static void write_chart(FILE *out, const struct ub_draft *draft, const struct ub
         fputs("<figure class=\"chart\"><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"chart\">\n",
               out);
         fputs(svg, out);
-        ub_html(out,
-                "</div><figcaption>Lines: the law, computed from the constants below, not drawn through the points. "
-                "%s</figcaption></figure>\n",
+        ub_html(out, "</div><figcaption>%s %s</figcaption></figure>\n",
+                chart->timeline
+                    ? "A row a stream, a bar an operation. Thin bars: the law, computed from the constants below."
+                    : "Lines: the law, computed from the constants below, not drawn through the points.",
                 chart->law);
     } else {
         write_missing(out, chart, chart->svg ? err.text : chart->why);
@@ -257,6 +258,7 @@ static bool write_entry(FILE *out, const struct ub_draft *draft, const struct ub
     }
     write_verdict(out, record, entry);
     write_chart_of(out, draft, rule, entry, main);
+    write_chart_of(out, draft, rule, entry, UB_DRAFT_TIMELINE);
     if (rule->micro && first)
         write_texts(out, rule->micro);
     if (rule->micro)

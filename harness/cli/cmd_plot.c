@@ -9,6 +9,7 @@
 #include "harness/cli/options.h"
 #include "harness/io/records.h"
 #include "plots/render.h"
+#include "plots/timeline.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -40,13 +41,14 @@ static const char *choose_output(const struct ub_options *options, char *name, s
 }
 
 /* All but gnuplot: whether there is something to draw, and where it would go. */
-static bool rehearse(const struct ub_runs *runs, const struct ub_plot_options *plot, const char *output,
+static bool rehearse(const struct ub_runs *runs, bool timeline, const struct ub_plot_options *plot, const char *output,
                      struct ub_error *err)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         return ub_fail(err, UB_INTERNAL, "cannot open /dev/null: %s", strerror(errno));
-    const bool ok = ub_plot_runs_script(nowhere, runs, plot, output, err);
+    const bool ok = timeline ? ub_plot_timeline_script(nowhere, runs->records[0], plot, output, err)
+                             : ub_plot_runs_script(nowhere, runs, plot, output, err);
     fclose(nowhere);
     if (ok)
         printf("would draw %s\n", strcmp(output, "-") == 0 ? "to the terminal" : output);
@@ -65,12 +67,15 @@ static bool draw(const struct ub_options *options, const struct ub_runs *runs, s
     plot.series = options->series;
     plot.axis_count = options->axis_count;
     plot.axes = options->axes;
+    if (options->timeline && runs->count != 1)
+        return ub_fail(err, UB_USAGE, "--timeline shows one point of one record, not of %zu", runs->count);
     if (!output || !ub_output_check_inputs(output, options->operand_count, options->operands, err) ||
         !ub_plot_check(&plot, output, err))
         return false;
     if (options->dry_run)
-        return rehearse(runs, &plot, output, err);
-    if (!ub_plot_runs(runs, &plot, output, err))
+        return rehearse(runs, options->timeline, &plot, output, err);
+    if (!(options->timeline ? ub_plot_timeline(runs->records[0], &plot, output, err)
+                            : ub_plot_runs(runs, &plot, output, err)))
         return false;
     if (strcmp(output, "-") != 0 && !options->quiet)
         fprintf(stderr, "ubench: wrote %s\n", output);

@@ -75,6 +75,8 @@ const struct ub_option ub_option_table[] = {
     TEXT("series", 0, series, "AXIS", "plot", "axis whose values are the curves"),
     TEXT("rule", 0, rule, "RULE", "plot compare", "which rule of the record"),
     TEXT("sweep", 0, sweep, "SWEEP", "plot", "which sweep of the record"),
+    FLAG("timeline", 0, timeline, "plot", NULL,
+         "operations of one launch, a row a stream, instead of a sweep; axes choose the point"),
     FLAG("dark", 0, dark, "run plot occupancy compare", NULL, "light lines on a dark ground"),
     FLAG("keep-script", 0, keep_script, "run plot occupancy compare", NULL,
          "leave the gnuplot script beside the picture"),

@@ -56,7 +56,7 @@ struct ub_options {
     double time_limit_s; /* --time-limit: of the run; default 900 */
     /* plot */
     const char *term, *x, *y, *series, *rule, *sweep;
-    bool dark, keep_script;
+    bool timeline, dark, keep_script;
     /* compare */
     const char *margin, *fail_on;
     bool explain;
