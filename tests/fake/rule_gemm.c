@@ -89,4 +89,5 @@ static void release(void *state)
     (void)state;
 }
 
-const struct ub_code fake_code_gemm = {launch, reference, describe, prepare, release};
+const struct ub_code fake_code_gemm = {
+    .launch = launch, .reference = reference, .kernel = describe, .prepare = prepare, .release = release};

@@ -122,4 +122,4 @@ static void kernel(const struct ub_gpu *gpu, const struct ub_point *point, struc
                               .block = {g.threads, 1, 1}};
 }
 
-const struct ub_code fake_code_sync = {launch, NULL, kernel, prepare, release};
+const struct ub_code fake_code_sync = {.launch = launch, .kernel = kernel, .prepare = prepare, .release = release};
