@@ -340,6 +340,28 @@ static void files_are_named(void **state)
     free(name);
 }
 
+static void warnings_follow_their_points(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"a", "b", "a", "b"};
+    struct ub_record record = {0};
+    for (size_t i = 0; i < 4; i++)
+        ub_set_string(&ub_record_add_point(&record)->rule, rules[i]);
+    for (long point = -1; point < 4; point++)
+        ub_record_warn(&record, "w", point, "of point %ld", point);
+    assert_int_equal(ub_record_keep_rule(&record, "b"), 2);
+    assert_int_equal(record.warning_count, 3);
+    assert_string_equal(record.warnings[0].text, "of point -1");
+    assert_int_equal(record.warnings[0].point, -1);
+    assert_string_equal(record.warnings[1].text, "of point 1");
+    assert_int_equal(record.warnings[1].point, 0);
+    assert_string_equal(record.warnings[2].text, "of point 3");
+    assert_int_equal(record.warnings[2].point, 1);
+    assert_int_equal(ub_record_keep_rule(&record, "c"), 0);
+    assert_int_equal(record.warning_count, 1);
+    ub_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +374,7 @@ int main(void)
         cmocka_unit_test(swelling_tables_are_refused),
         cmocka_unit_test(every_cut_and_change_does_no_harm),
         cmocka_unit_test(files_are_named),
+        cmocka_unit_test(warnings_follow_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `ubench show RUN.json -f FORMAT [-o FILE]`: a saved run once more. */
+ * `ubench show RUN.json [--rule RULE] [-f FORMAT] [-o FILE]`: a saved run once more, or what
+ * it has of one rule. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,12 @@ static bool read_record(const char *path, struct ub_record *record, struct ub_er
     return ub_json_read_file(path, record, err);
 }
 
+static bool pick_rule(struct ub_record *record, const char *rule, struct ub_error *err)
+{
+    return !rule || ub_record_keep_rule(record, rule) > 0 ||
+           ub_fail(err, UB_USAGE, "the record has no points of a rule %s", rule);
+}
+
 /* What -f says, else what the ending of -o means, else the table for people. */
 static enum ub_format choose_format(const struct ub_options *options)
 {
@@ -26,7 +33,8 @@ static enum ub_format choose_format(const struct ub_options *options)
 enum ub_status ub_cmd_show(struct ub_options *options, struct ub_error *err)
 {
     struct ub_record record = {0};
-    bool ok = ub_output_check(options->output, options->force, err) && read_record(options->operands[0], &record, err);
+    bool ok = ub_output_check(options->output, options->force, err) &&
+              read_record(options->operands[0], &record, err) && pick_rule(&record, options->rule, err);
     if (ok && options->dry_run)
         printf("would write %zu points as %s to %s\n", record.point_count, ub_format_table[choose_format(options)].name,
                options->output ? options->output : "standard output");

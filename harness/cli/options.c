@@ -73,7 +73,7 @@ const struct ub_option ub_option_table[] = {
     TEXT("x", 0, x, "AXIS", "plot", "axis of the chart"),
     TEXT("y", 0, y, "METRIC", "plot", "metric or counter that is drawn"),
     TEXT("series", 0, series, "AXIS", "plot", "axis whose values are the curves"),
-    TEXT("rule", 0, rule, "RULE", "plot compare", "which rule of the record"),
+    TEXT("rule", 0, rule, "RULE", "plot compare show", "which rule of the record"),
     TEXT("sweep", 0, sweep, "SWEEP", "plot", "which sweep of the record"),
     FLAG("timeline", 0, timeline, "plot", NULL,
          "operations of one launch, a row a stream, instead of a sweep; axes choose the point"),

@@ -136,6 +136,46 @@ void ub_record_warn(struct ub_record *record, const char *code, long point, cons
     warning->text = copy(text);
 }
 
+static bool is_of(const struct ub_record_point *point, const char *rule)
+{
+    return point->rule && strcmp(point->rule, rule) == 0;
+}
+
+/* Warnings of points that go, go too; those of points that stay follow them to their place. */
+static void keep_warnings(struct ub_record *record, const char *rule)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < record->warning_count; i++) {
+        struct ub_warning *warning = &record->warnings[i];
+        const bool of_point = warning->point >= 0 && (size_t)warning->point < record->point_count;
+        if (of_point && !is_of(&record->points[warning->point], rule)) {
+            free(warning->code);
+            free(warning->text);
+            continue;
+        }
+        long place = of_point ? 0 : -1;
+        for (long before = 0; before < warning->point && of_point; before++)
+            place += is_of(&record->points[before], rule);
+        warning->point = place;
+        record->warnings[kept++] = *warning;
+    }
+    record->warning_count = kept;
+}
+
+size_t ub_record_keep_rule(struct ub_record *record, const char *rule)
+{
+    size_t kept = 0;
+    keep_warnings(record, rule);
+    for (size_t i = 0; i < record->point_count; i++) {
+        if (is_of(&record->points[i], rule))
+            record->points[kept++] = record->points[i];
+        else
+            ub_record_point_free(&record->points[i]);
+    }
+    record->point_count = kept;
+    return kept;
+}
+
 struct ub_axis_value *ub_point_add_axis(struct ub_record_point *point, const char *name, const char *word,
                                         int64_t number)
 {

@@ -30,6 +30,18 @@ refuse() {
 "$UBENCH" "${record[@]}" -f json -o run.json 2>err || fail "run: $(cat err)"
 "$UBENCH" show run.json -f json >again.json || fail "show -f json: $?"
 cmp -s run.json again.json || fail "show -f json differs from the file"
+# What a run of several rules has of one is what the run of that one gives, but for the run's
+# own name, time and command.
+"$UBENCH" run null coalescing --suite quick --device model:h200 -f json -o two.json -q || fail "run of two rules: $?"
+"$UBENCH" run coalescing --suite quick --device model:h200 -f json -o one.json -q || fail "run of one rule: $?"
+"$UBENCH" show two.json --rule coalescing -f json -o part.json || fail "show --rule: $?"
+"$UBENCH" check part.json >out || fail "a part of a record: $(cat out)"
+points() {
+    python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["ubench"]["points"]))' "$1"
+}
+[ "$(points part.json)" = "$(points one.json)" ] || fail "show --rule has other points than the rule's own run"
+refuse 2 "the record has no points of a rule nul" two.json --rule nul
+
 "$UBENCH" show - -f json <run.json | cmp -s run.json - || fail "show - differs from the file"
 for format in csv md gbench openmetrics; do
     "$UBENCH" show run.json -f $format >$format || fail "show -f $format: $?"
