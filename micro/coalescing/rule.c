@@ -104,7 +104,7 @@ static const struct ub_sweep sweeps[] = {
      "warps that are not full, and blocks that are launched too slowly"},
     {"copy", UB_SUITE_FULL, "stride=1..8,10..32:2 bytes=4,8,16 op=copy", "the rule for copies"},
     {"narrow", UB_SUITE_FULL, "stride=1,3,4,32,128 bytes=1,2 op=load,store,copy", "elements of 1 and 2 bytes"},
-    {"far", UB_SUITE_FULL, "stride=33,48,64,127,128,256 bytes=4,16 op=load,store",
+    {"far", UB_SUITE_FULL, "stride=33,48,64,127,128,256 op=load,store",
      "distances beyond a line, also such that no sector repeats"},
     {"per_thread", UB_SUITE_FULL, "per_thread=1,2,4 op=load,store,copy", "bytes in flight: Little's law at stride 1"},
     {"patterns", UB_SUITE_FULL, "pattern=random,reverse,broadcast bytes=all op=load,store,copy",
