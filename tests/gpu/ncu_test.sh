@@ -46,3 +46,7 @@ compare "reduce|clear" reduce --variant shared,atomic_thread,atomic_warp --n 100
 compare reduce reduce --variant last_block --n 10007,1Mi --bytes 4,16
 compare "synchronise" sync --op block,named,warp,shuffle,vote,cluster,cluster_relaxed --block 32,256,1024
 compare "synchronise" sync --op block --block 64 --resident 1,2,8
+# of the variants that are one kernel: a point is one launch there
+compare "^elementwise" fusion --steps 1,7,16 --op fma,exp --n 4,1004,1000004
+compare "^three_passes|^online|^kept_row" fusion --work softmax --variant passes,online,fused --length 132,5000,16380 --rows 37
+compare "^attention" fusion --work attention --seq 64,192,1024 --heads 3
