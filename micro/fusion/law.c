@@ -18,8 +18,8 @@
 enum { WARPS = FUSION_BLOCK / UB_WARP_LANES, FLOAT_BYTES = 4, MUFU_LANES = 16 };
 
 /* ---- empirical constants ------------------------------------------------------------
- * From an H200 (driver 580, CUDA 13.0, 1980 MHz), medians of 7 graph launches. They are
- * fits: what tests them is a new run. */
+ * From an H200 (driver 580, CUDA 13.0, 1980 MHz), medians of graph launches. They are fits: what
+ * tests them is a new run. */
 
 /* What an element-wise kernel takes beside the floor of a launch and its bytes, from the first
  * load to the last store, wherever its bytes are; and what it reaches of L2's ceiling of loads
@@ -324,8 +324,7 @@ static void time_elementwise_in_dram(const struct ub_gpu *gpu, const struct ub_c
     law->tolerance = beyond_ns < 0.85 * dram_ns ? time_tolerance : time_tolerance_arithmetic;
 }
 
-/* A launch from which the last warps go before they could hide anything of each other: their
- * steps come on top. */
+/* The last warps of so short a launch have no others to hide behind: their steps come on top. */
 static void time_elementwise_in_l2(const struct ub_gpu *gpu, const struct ub_constants *constants,
                                    const struct fusion_geometry *g, struct ub_law *law)
 {
@@ -386,9 +385,8 @@ static const char *untimed(const struct ub_gpu *gpu, const struct fusion_geometr
     if (level == IN_L2)
         return "not tested: source and result stay in L2 from launch to launch";
     if (g->length < long_row_groups[g->variant] * FUSION_BLOCK * FUSION_GROUP)
-        return "not tested: in short rows (split and passes below 3072 floats, online 2048, fused 1024) barriers and "
-               "the "
-               "change of blocks decide";
+        return "not tested: in short rows (split and passes below 3072 floats, online 2048, fused 1024) barriers "
+               "decide";
     if (!isfinite(row_reads(gpu, g)))
         return "not tested: caches hold a part of the rows until they are read again";
     return NULL;
