@@ -239,7 +239,7 @@ const struct ub_micro ub_micro_fusion = {
                 "while it fits (16384 floats in a block of 256 threads): 4.1 TB/s of source and result, against 2.1 in "
                 "three kernels. For longer rows take the running maximum: 2.7 TB/s. Up to 2048 floats passes over "
                 "global memory in one kernel are as good (3.9 and 4.0 TB/s): caches have the row. Fusing attention "
-                "spares its scores, 256 MiB of memory here, and 9 (seq=512) to 178 times the DRAM bytes (8192); in "
+                "spares its scores, 256 MiB of memory here, and 9 (seq=512) to 171 times the DRAM bytes (8192); in "
                 "fp32 the time is but 1.04 to 1.21 times shorter. Mind the number of blocks: one head of 1024 "
                 "queries has 16, and took 1.9 times as long as three kernels with 256 and more.",
             .folk =
