@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The counters that ubench knows by name, one line each: key, raw metric of
- * CUPTI, unit, class, old nvprof name, meaning. Every raw metric is a sum, so
- * every value is an integer; ratios (hit rate, efficiency, occupancy) are
+ * CUPTI, unit, class, old nvprof name, meaning. Every raw metric is a sum (one is
+ * a maximum), so every value is an integer; ratios (hit rate, efficiency, occupancy) are
  * metrics that a rule derives from two sums.
  *
  * Where a family exists both as instruction counts that the driver patches into
@@ -84,6 +84,22 @@
       "warp instructions: atomics on global memory whose value is not used") \
     X("shared_atomics", "smsp__sass_inst_executed_op_shared_atom.sum", "request", UB_STRUCTURAL, "inst_executed_shared_atomics", \
       "warp instructions: atomics on shared memory") \
+    X("global_atomic_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", UB_STRUCTURAL, \
+      NULL, "32-byte sectors that atomics on global memory which return a value go to") \
+    X("global_reduction_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum", "sector", UB_STRUCTURAL, \
+      NULL, "32-byte sectors that atomics on global memory whose value is not used go to") \
+    X("shared_atomic_wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "wavefront", \
+      UB_STRUCTURAL, NULL, "turns that atomics on shared memory take") \
+    X("l1_shared_atomic_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", "wavefront", UB_ESTIMATE, \
+      NULL, "turns that atomics on shared memory took (hardware counter)") \
+    X("l1_atomic_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", UB_ESTIMATE, NULL, \
+      "parts that L1 sends to L2 of atomics which return a value: a sector once for each lane that shares an address") \
+    X("l1_reduction_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector", UB_ESTIMATE, NULL, \
+      "the same of atomics whose value is not used") \
+    X("l2_atomic_cycles", "lts__d_atomic_input_cycles_active.sum", "cycle", UB_ESTIMATE, NULL, \
+      "L2 cycles in which an atomic unit took something in, over all slices") \
+    X("l2_atomic_cycles_busiest", "lts__d_atomic_input_cycles_active.max", "cycle", UB_ESTIMATE, NULL, \
+      "the same of the slice that took most") \
     X("global_async_copies", "smsp__sass_inst_executed_op_ldgsts.sum", "request", UB_STRUCTURAL, NULL, \
       "warp instructions that copy from global to shared memory (cp.async); no global load counts them") \
     X("async_copy_sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", "sector", UB_STRUCTURAL, NULL, \

@@ -52,7 +52,10 @@ static bool as_recorded(int passes, int recorded)
 static const struct {
     const char *chip, *key;
     int passes;
-} single_passes[] = {{"GV100", "l1_load_sectors", 2}, {"GV100", "l1_wavefronts", 2}};
+} single_passes[] = {{"GV100", "l1_load_sectors", 2},
+                     {"GV100", "l1_wavefronts", 2},
+                     {"GV100", "l1_atomic_sectors", 2},
+                     {"GV100", "l1_reduction_sectors", 2}};
 
 /* What chips lack, recorded here a second time and by hand: a key that vanishes
  * from another chip is a finding. */
@@ -186,6 +189,15 @@ static const struct {
     {"L1", 1, {"l1_load_sectors", "l1_load_hits"}},
     {"L2 hits", 2, {"l2_sectors", "l2_hits"}},
     {"L2 traffic", 1, {"l2_read_sectors", "l2_write_sectors"}},
+    /* of atomics: what it counts by instrumentation is one pass */
+    {"atomics",
+     1,
+     {"global_atomics", "global_reductions", "global_atomic_sectors", "global_reduction_sectors", "shared_atomics",
+      "shared_atomic_wavefronts", "local_loads", "local_stores"}},
+    {"atomics with hardware",
+     4,
+     {"global_atomics", "global_reductions", "shared_atomics", "l1_atomic_sectors", "l1_reduction_sectors",
+      "l1_shared_atomic_wavefronts", "l2_atomic_cycles", "l2_atomic_cycles_busiest"}},
     {"stalls",
      3,
      {"stall_long_scoreboard", "stall_short_scoreboard", "stall_barrier", "stall_wait", "stall_not_selected",
@@ -214,6 +226,9 @@ static const struct {
     {"AD10", "states with instructions", 3},
     {"GB20", "states", 2},
     {"GB20", "states with instructions", 3},
+    {"GV100", "atomics with hardware", 6},
+    {"GH100", "atomics with hardware", 3},
+    {"GB", "atomics with hardware", 3},
     {"TU116", "stalls", 2},
     {"TU117", "stalls", 2},
     {"GB20", "stalls", 4},
