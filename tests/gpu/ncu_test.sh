@@ -50,3 +50,5 @@ compare "synchronise" sync --op block --block 64 --resident 1,2,8
 compare "^elementwise" fusion --steps 1,7,16 --op fma,exp --n 4,1004,1000004
 compare "^three_passes|^online|^kept_row" fusion --work softmax --variant passes,online,fused --length 132,5000,16380 --rows 37
 compare "^attention" fusion --work attention --seq 64,192,1024 --heads 3
+compare add_all atomics --space all --result all --addresses 1,7,32,4096 --length 4
+compare add_all atomics --space all --way compiler,private,one --addresses 1 --lanes auto,1 --length 4

@@ -50,6 +50,10 @@ sweeps=(
     "sync --op launch,graph --launches 1,3"
     "streams --streams 1,3 --segments 3 --size 48Ki --work 0,65 --queue all --between all"
     "streams --stages in,out,both,kernel --host all --streams 2 --segments 2 --size 32Ki --work 65"
+    "atomics --space all --type int,long,float,double --result all --addresses 1,31,992 --warps 3 --length 1"
+    "atomics --space shared --way one,cas,compiler --addresses 1 --warps 3 --length 1"
+    "atomics --way private,cas --addresses 32,960 --lanes auto,5 --apart packed,36 --warps 3 --length 1"
+    "atomics --way compiler --addresses 1,4 --warps 3 --length 1"
 )
 for tool in memcheck racecheck initcheck; do
     for sweep in "${sweeps[@]}"; do
