@@ -314,11 +314,11 @@ static double instruction_ns(const char *axes)
 }
 
 /* 0.5 ns a full part, 0.625 another, 1.5 a float after a float. Of the card: a line 0.032 ns, two
- * sectors 0.020, one 0.014, one address 0.010, a part that comes back 0.016; times 1 + 164.5 or
+ * sectors 0.020, one 0.014, one address 0.010, a part that comes back 0.016; times 1 + 169.2 or
  * 103.4 over the pairs of lines. */
 static void the_busiest_place_decides(void **state)
 {
-    const double slices = 164.5, back = 103.4;
+    const double slices = 169.2, back = 103.4;
     const struct {
         const char *axes;
         double ns;
@@ -330,7 +330,7 @@ static void the_busiest_place_decides(void **state)
         {"addresses=9", 3 * 0.5 + 4 * 0.625, "hot_slice"}, /* two sectors: four parts, the last not full, and three */
         {"addresses=64", 4 * 0.5, "hot_slice"},            /* 256 bytes: one slice */
         {"addresses=128", 4 * 0.5 / 2, "hot_slice"},       /* 512 bytes: two */
-        {"addresses=256", 2 * (1 / 94.0 + 1.75 / 4), "hot_slice"},
+        {"addresses=256", 2 * (1 / 94.0 + 1.8 / 4), "hot_slice"},
         {"addresses=1024", 0.032 * (1 + slices / 32 * 2), "packets"},
         {"addresses=1024 result=used", 4 * 0.016 * (1 + back / 16), "replies"},
         {"addresses=1048576", 0.032 * (1 + slices / 16384), "packets"},
@@ -347,11 +347,12 @@ static void the_busiest_place_decides(void **state)
         {"type=double addresses=2", 16 * 1.5, "hot_sector"},
         {"type=double addresses=4", 8 * 2.0, "hot_sector"},
         {"type=double addresses=32", 8 * 2 * 0.5, "hot_slice"},
-        {"type=double addresses=1048576", 8 * (1 / 94.0 + 1.75 / 32768), "hot_slice"},
+        {"type=double addresses=1048576", 8 * (1 / 94.0 + 1.8 / 32768), "hot_slice"},
         {"type=double addresses=1048576 result=used", 8 * 0.016 * (1 + back / 32768), "replies"},
         {"type=long addresses=32", 8 * 0.5, "hot_slice"},
         {"type=long addresses=1048576", 2 * 0.032 * (1 + slices / 32768), "packets"},
         {"way=compiler addresses=1", 0.625, "hot_slice"},
+        {"way=compiler addresses=132", 0.625 / 2, "hot_slice"}, /* 528 bytes: three pairs, the last almost empty */
         {"addresses=1048576 warps=1", 50 / 4.0 / 132, "wait"},
         {"addresses=1048576 warps=2 result=used", 300 / 4.0 / 264, "wait"},
         {"space=shared addresses=1", 16.0 / 132, "shared_turns"}, /* 32 cycles of 0.5 ns, in each SM */
@@ -395,7 +396,7 @@ static void the_busiest_slice_is_near_its_counter(void **state)
         const struct ub_law law = law_of(h200(), axes);
         const double share =
             (double)counter(&law, "l2_atomic_cycles_busiest") / (double)counter(&law, "l2_atomic_cycles");
-        if (fabs(share / rows[i].of_busiest - 1) > 0.23)
+        if (fabs(share / rows[i].of_busiest - 1) > 0.26)
             fail_msg("%d addresses: %g, counted %g", rows[i].addresses, share, rows[i].of_busiest);
     }
     assert_false(counter_of((struct ub_law[]){law_of(card("a100"), "addresses=1")}, "l2_atomic_cycles_busiest")->known);
@@ -441,17 +442,18 @@ static void what_is_tested(void **state)
         double tolerance;
     } rows[] = {
         {"h200", "addresses=1", NULL, 0.10},
-        {"h200", "addresses=1024", NULL, 0.30},
+        {"h200", "addresses=1024", NULL, 0.35},
         {"h200", "addresses=1048576", NULL, 0.10},
-        {"h200", "addresses=1048576 lanes=4", NULL, 0.30},
+        {"h200", "addresses=1048576 lanes=4", NULL, 0.35},
+        {"h200", "addresses=32768 apart=128", NULL, 0.35},
         {"h200", "space=shared addresses=5", NULL, 0.10},
         {"h200", "space=shared type=float addresses=1", NULL, 0.10},
-        {"h200", "space=shared type=float addresses=32", NULL, 0.30},
+        {"h200", "space=shared type=float addresses=32", NULL, 0.35},
         {"h200", "space=shared type=float addresses=1024", NULL, 0.10},
         {"h200", "space=shared warps=31", "few warps", 0},
         {"h200", "way=cas addresses=1048576", "who comes in between", 0},
         {"h200", "addresses=1 length=1", "chosen length", 0},
-        {"h200", "addresses=1 warps=31", NULL, 0.30},
+        {"h200", "addresses=1 warps=31", NULL, 0.35},
         {"a100", "addresses=1", "assumed", 0.50},
     };
     (void)state;
@@ -477,9 +479,9 @@ static void other_cards_are_assumed(void **state)
         const double floor_ns = ub_constant_value(&constants, "launch_floor_ns");
         const double slower = 1980 / gpu->clock_boost_mhz;
         atomics_law(gpu, &constants, &one, &law);
-        assert_true(fabs((law.time_ns - floor_ns) / (gpu->sms * 32.0 * 64 * 32 * 0.732 * slower) - 1) < 1e-9);
+        assert_true(fabs((law.time_ns - floor_ns) / (gpu->sms * 32.0 * 64 * 32 * 0.733 * slower) - 1) < 1e-9);
         atomics_law(gpu, &constants, &spread, &law);
-        const double spread_ns = 0.0340 * 132 / gpu->sms * (1 + 164.5 / 16384);
+        const double spread_ns = 0.0341 * 132 / gpu->sms * (1 + 169.2 / 16384);
         assert_true(fabs((law.time_ns - floor_ns) / (gpu->sms * 32.0 * 256 * spread_ns * slower) - 1) < 1e-9);
     }
 }
