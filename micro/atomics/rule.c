@@ -235,9 +235,9 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 static const struct ub_chart_text chart_texts[] = {
     {"global", "Atomics: adds queue at one address, and at one slice of L2", "the busiest slice"},
     {"shared", "Atomics in shared memory: lanes take turns at a bank, also at the same word", "max(turns, 2) cycles"},
-    {"lines", "Atomics: a warp's instruction is cut into sectors, once for each lane that shares one", NULL},
-    {"private", "Atomics: a copy for each block in shared memory takes what one slice of L2 cannot", NULL},
-    {"loop", "Atomics in shared memory: floats are added by a loop that tries until it is alone", NULL},
+    {"lines", "Atomics: what counts is sectors, and lanes that share an address", NULL},
+    {"private", "Atomics: a copy for each block in shared memory ends the queue", NULL},
+    {"loop", "Atomics in shared memory: a loop adds floats, try after try", NULL},
     {"warps", "Atomics: few warps suffice where nobody waits for the old value", NULL},
     {"", "Atomics: throughput is what the busiest place can take", NULL},
 };
