@@ -487,6 +487,21 @@ static void every_constant_has_interval_and_origin(void **state)
     }
 }
 
+/* A record of `run all` holds those of the card, those that rules measure, and what the
+ * instrument says of itself (engine/calibrate.c); one that did not fit would be lost. */
+static void all_that_a_run_measures_has_room(void **state)
+{
+    (void)state;
+    enum { CALIBRATED = 5 };
+    struct ub_constants constants = {0};
+    ub_gpu_constants(ub_gpu_find("h200"), &constants);
+    for (size_t i = 0; i < ub_entry_count; i++)
+        for (size_t k = 0; k < ub_entries[i].micro->provide_count; k++)
+            assert_true(ub_constant_set(&constants, ub_entries[i].micro->provides[k].constant, 1, 1, 1, "1", "a test"));
+    print_message("%zu constants of %d\n", constants.count, UB_MAX_CONSTANTS);
+    assert_true(constants.count + CALIBRATED <= UB_MAX_CONSTANTS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +523,7 @@ int main(void)
         cmocka_unit_test(the_link_to_the_host_has_a_rate),
         cmocka_unit_test(unknown_values_are_absent),
         cmocka_unit_test(every_constant_has_interval_and_origin),
+        cmocka_unit_test(all_that_a_run_measures_has_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ enum {
     UB_MAX_COUNTERS = 24, /* counters of one rule */
     UB_MAX_TERMS = 8,     /* terms of a time law */
     UB_MAX_METRICS = 12,
-    UB_MAX_CONSTANTS = 64
+    UB_MAX_CONSTANTS = 128
 };
 
 /* ---- axes, points, sweeps ------------------------------------------------ */
