@@ -7,6 +7,7 @@
 
 #include "harness/cli/option_table.h"
 #include "harness/cli/options.h"
+#include "harness/engine/plan.h"
 #include "harness/io/json.h"
 
 static bool read_record(const char *path, struct ub_record *record, struct ub_error *err)
@@ -16,10 +17,40 @@ static bool read_record(const char *path, struct ub_record *record, struct ub_er
     return ub_json_read_file(path, record, err);
 }
 
+static bool needs(const struct ub_micro *micro, const char *constant)
+{
+    for (size_t i = 0; i < micro->need_count; i++)
+        if (strcmp(micro->needs[i], constant) == 0)
+            return true;
+    return false;
+}
+
+/* What other rules measured in the run is of no use here, but where this rule's law needs it. */
+static void keep_constants(struct ub_constants *constants, const struct ub_micro *micro)
+{
+    static const char measured[] = "measured in this run: ";
+    const size_t own = strlen(micro->name);
+    size_t kept = 0;
+    for (size_t i = 0; i < constants->count; i++) {
+        const struct ub_constant *constant = &constants->items[i];
+        const char *by = constant->origin + strlen(measured);
+        if (strncmp(constant->origin, measured, strlen(measured)) != 0 || needs(micro, constant->name) ||
+            (strncmp(by, micro->name, own) == 0 && by[own] == ' '))
+            constants->items[kept++] = *constant;
+    }
+    constants->count = kept;
+}
+
 static bool pick_rule(struct ub_record *record, const char *rule, struct ub_error *err)
 {
-    return !rule || ub_record_keep_rule(record, rule) > 0 ||
-           ub_fail(err, UB_USAGE, "the record has no points of a rule %s", rule);
+    if (!rule)
+        return true;
+    if (ub_record_keep_rule(record, rule) == 0)
+        return ub_fail(err, UB_USAGE, "the record has no points of a rule %s", rule);
+    const struct ub_entry *entry = ub_registry_find(rule, NULL);
+    if (entry)
+        keep_constants(&record->constants, entry->micro);
+    return true;
 }
 
 /* What -f says, else what the ending of -o means, else the table for people. */

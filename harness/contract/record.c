@@ -162,6 +162,15 @@ static void keep_warnings(struct ub_record *record, const char *rule)
     record->warning_count = kept;
 }
 
+/* Nothing was lost of a point: it has its time and its counters, or the reason why it was skipped. */
+static bool is_done(const struct ub_record_point *point)
+{
+    bool done = point->status == UB_POINT_SKIPPED || (point->status == UB_POINT_OK && point->time.n > 0);
+    for (size_t i = 0; i < point->counter_count && point->status == UB_POINT_OK; i++)
+        done = done && point->counters[i].has_measured;
+    return done;
+}
+
 size_t ub_record_keep_rule(struct ub_record *record, const char *rule)
 {
     size_t kept = 0;
@@ -173,6 +182,10 @@ size_t ub_record_keep_rule(struct ub_record *record, const char *rule)
             ub_record_point_free(&record->points[i]);
     }
     record->point_count = kept;
+    bool done = kept > 0;
+    for (size_t i = 0; i < kept; i++)
+        done = done && is_done(&record->points[i]);
+    record->run.complete = record->run.complete || done;
     return kept;
 }
 

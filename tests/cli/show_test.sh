@@ -40,6 +40,12 @@ points() {
     python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))["ubench"]["points"]))' "$1"
 }
 [ "$(points part.json)" = "$(points one.json)" ] || fail "show --rule has other points than the rule's own run"
+# A part knows what the laws of its rule need of the others, and no more.
+python3 - part.json <<'END' || fail "constants of a part"
+import json, sys
+part = json.load(open(sys.argv[1], encoding="utf-8"))["ubench"]
+assert all(" null " not in c["origin"] + " " for c in part["constants"]), part["constants"]
+END
 refuse 2 "the record has no points of a rule nul" two.json --rule nul
 
 "$UBENCH" show - -f json <run.json | cmp -s run.json - || fail "show - differs from the file"
