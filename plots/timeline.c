@@ -362,6 +362,15 @@ static void write_words(FILE *stream, const struct timeline *t, double height)
     }
 }
 
+/* A label of its own: where gnuplot puts an xlabel differs from terminal to terminal. */
+static void write_unit(FILE *stream, const struct timeline *t, double x, double y)
+{
+    char label[40], place[64];
+    snprintf(label, sizeof label, "time  [%s]", t->unit);
+    snprintf(place, sizeof place, "screen %.6f,%.6f", x, y);
+    write_label(stream, label, place, "center font \"\".F(9.5) tc rgb c_fg");
+}
+
 static bool write_picture(FILE *stream, struct timeline *t, const struct ub_term *term,
                           const struct ub_plot_options *options, const char *output, struct ub_error *err)
 {
@@ -380,11 +389,7 @@ static bool write_picture(FILE *stream, struct timeline *t, const struct ub_term
     fprintf(stream, "N_LAW = %d; LOW = %g; HIGH = %g\n", t->law->count > 0, t->law->count ? -0.12 : -0.34,
             t->law->count ? 0.38 : 0.34);
     write_ticks(stream, &scale);
-    fputs("set xlabel ", stream);
-    char label[40];
-    snprintf(label, sizeof label, "time  [%s]", t->unit);
-    ub_text_quote(stream, label);
-    fputs(" noenhanced font \"\".F(9.5) tc rgb c_fg\n", stream);
+    write_unit(stream, t, (left + right) / 2 / WIDTH, 14 / height);
     write_words(stream, t, height);
     write_keys(stream, t, left, 1 - (above - KEY / 2.0 - 4) / height);
     write_names(stream, t, left - 12);
