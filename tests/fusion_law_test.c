@@ -447,6 +447,20 @@ static void every_sweep_for_every_card(void **state)
     }
 }
 
+/* Nobody knows the DRAM bandwidth of this card: arithmetic alone is no time. */
+static void without_a_dram_ceiling_there_is_no_time(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"work=softmax length=1024 variant=fused", "work=softmax variant=split",
+                                       "steps=4 variant=fused"};
+    for (size_t i = 0; i < COUNT(axes); i++) {
+        const struct ub_point point = parse_point(&ub_micro_fusion, axes[i]);
+        const struct ub_law law = law_of(card("orin"), &point);
+        assert_true(isnan(constant(card("orin"), "dram_copy_ceiling")) && isnan(law.time_ns));
+        assert_non_null(law.note);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +475,7 @@ int main(void)
         cmocka_unit_test(what_an_h200_did),
         cmocka_unit_test(what_no_law_covers_has_no_time),
         cmocka_unit_test(points_that_cannot_be_are_refused),
+        cmocka_unit_test(without_a_dram_ceiling_there_is_no_time),
         cmocka_unit_test(metrics_are_bytes_of_an_element),
         cmocka_unit_test(every_sweep_for_every_card),
     };

@@ -589,6 +589,17 @@ static void metrics_are_ratios_of_what_was_counted(void **state)
     assert_true(fabs(metric(&found, "pipe_busy") - 31250 / (132 * 1e4 * 1.98)) < 1e-9);
 }
 
+static void thin_products_wait_for_memory(void **state)
+{
+    (void)state;
+    /* 128 x 32768 x 32768: B has 2 GiB, which no unit of an H200 is slower than DRAM with. */
+    const struct ub_law law = law_of(h200(), "variant=tensor m=128 n=32768 k=32768");
+    const double bytes = 2.0 * (128.0 * 32768 + 32768.0 * 32768) + 4.0 * 128 * 32768;
+    assert_string_equal(law.bottleneck, "dram");
+    assert_true(law.time_ns >= bytes / constant(h200(), "dram_load_ceiling") * 1e9);
+    assert_string_equal(law_of(h200(), "variant=tensor n=4096").bottleneck, "matrix");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +617,7 @@ int main(void)
         cmocka_unit_test(what_an_h200_took),
         cmocka_unit_test(the_slowest_decides),
         cmocka_unit_test(no_roof_is_passed),
+        cmocka_unit_test(thin_products_wait_for_memory),
         cmocka_unit_test(every_sweep_for_every_card),
         cmocka_unit_test(what_l2_does_not_hold_is_read_again),
         cmocka_unit_test(l1_finds_what_other_warps_loaded),

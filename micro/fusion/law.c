@@ -358,6 +358,8 @@ static void time_softmax(const struct ub_gpu *gpu, const struct ub_constants *co
     ub_time_term(law, "block_launch", (double)blocks_of(g) * ub_constant_value(constants, "block_launch_ns"));
     ub_time_bottleneck(law, g->kernels * ub_constant_value(constants, "launch_floor_ns"));
     law->tolerance = time_tolerance;
+    if (!isfinite(ns)) /* what is left of the terms is no time of a softmax */
+        law->time_ns = NAN;
 }
 
 /* Groups that a thread has of a row at least: with fewer, barriers and the change of blocks

@@ -269,6 +269,21 @@ static double tolerance_of(const struct ub_gpu *gpu, const struct gemm_geometry 
     return !gpu->verified ? time_tolerance_assumed : odd ? time_tolerance_odd : time_tolerance;
 }
 
+/* No product is sooner than its matrices come: thin ones wait for memory, not for a unit. */
+static void wait_for_memory(const struct ub_gpu *gpu, const struct gemm_geometry *g, double l2_ns, double dram_ns,
+                            struct ub_law *law)
+{
+    const bool from_dram = gemm_matrix_bytes(g) > (double)gpu->l2_bytes;
+    if (l2_ns > law->time_ns) {
+        law->time_ns = l2_ns;
+        law->bottleneck = "l2";
+    }
+    if (from_dram && dram_ns > law->time_ns) {
+        law->time_ns = dram_ns;
+        law->bottleneck = "dram";
+    }
+}
+
 static void add_time(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct gemm_geometry *g,
                      const struct gemm_counts *counts, struct ub_law *law)
 {
@@ -294,6 +309,7 @@ static void add_time(const struct ub_gpu *gpu, const struct ub_constants *consta
     const double start_ns = code->start_cycles / cycles_per_ns;
     const double l2_ns = panel_sectors(g) * UB_SECTOR_BYTES / ub_constant_value(constants, "l2_load_ceiling") * 1e9;
     const double dram_ns = gemm_matrix_bytes(g) / ub_constant_value(constants, "dram_load_ceiling") * 1e9;
+    wait_for_memory(gpu, g, l2_ns, dram_ns, law);
     law->time_ns += wait_ns + start_ns + ub_constant_value(constants, "launch_floor_ns");
     ub_time_term(law, "waiting", wait_ns);
     ub_time_term(law, "start", start_ns);

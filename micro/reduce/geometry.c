@@ -47,6 +47,8 @@ static const char *unsupported(const struct ub_gpu *gpu, const struct reduce_geo
         return "redux.sync adds whole numbers only: choose type=int";
     if (g->variant == REDUCE_REDUX && gpu->cc_major < REDUX_CC_MAJOR)
         return "redux.sync needs compute capability 8.0 or later";
+    if (g->variant == REDUCE_MISSING_BARRIER && g->n <= (uint64_t)g->block * g->bytes / 4)
+        return "the missing barrier needs a second row: n above block x bytes / 4";
     if (g->variant == REDUCE_MISSING_BARRIER && (g->block < REDUCE_TAIL_ELEMENTS || g->loads < 2))
         return "the missing barrier needs a second warp and a second row: block of 64 or more, loads of 2 or more";
     return NULL;
