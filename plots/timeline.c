@@ -197,8 +197,10 @@ static void choose_unit(struct timeline *t)
         const char *unit;
     } rows[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {0, "ns"}};
     t->end_ns = fmax(end_of(t->spans, t->count), end_of(t->law->spans, t->law->count));
+    /* The title has the work too, which is longer: three digits of it are to be told. */
+    const double longest_ns = fmax(t->end_ns, work_of(t->spans, t->count));
     size_t i = 0;
-    while (t->end_ns < rows[i].above_ns)
+    while (longest_ns < rows[i].above_ns)
         i++;
     t->unit = rows[i].unit;
     t->scale = rows[i].above_ns > 0 ? 1 / rows[i].above_ns : 1;

@@ -380,6 +380,7 @@ static void wrong_timelines_are_named(void **state)
         {"\"stage\": \"copy in\"", "\"stage\": 3", "points[0].timeline[0].stage: expected a string"},
         {"\"end_ns\": 100000", "\"end_ns\": -1", "points[0].timeline[0].end_ns: -1 is impossible"},
         {"\"begin_ns\": 100001.5", "\"begin_ns\": 123457", "points[0].timeline[1]: it must begin at 0 or later"},
+        {"\"end_ns\": 100000", "\"end_ns\": 1e308", "points[0].timeline[0]: it must begin at 0 or later"},
         {"\"end_ns\": 100000", "\"end_ns\": \"late\"", "points[0].timeline[0].end_ns: expected a number"},
     };
     struct ub_record record;

@@ -249,6 +249,8 @@ bool ub_point_add_span(struct ub_record_point *point, const struct ub_span *span
     return added != NULL;
 }
 
+static const double longest_ns = 1e15; /* no launch lasts so long, and sums of such times are finite */
+
 const char *ub_span_wrong(const struct ub_span *span)
 {
     if (span->stream < UB_DEFAULT_STREAM || span->stream >= UB_MAX_TIMELINE_STREAMS)
@@ -257,8 +259,8 @@ const char *ub_span_wrong(const struct ub_span *span)
         return "there is no such segment";
     if (!span->stage[0])
         return "the stage has no name";
-    if (!(span->begin_ns >= 0 && span->end_ns >= span->begin_ns && isfinite(span->end_ns)))
-        return "it must begin at 0 or later and end no earlier than it begins";
+    if (!(span->begin_ns >= 0 && span->end_ns >= span->begin_ns && span->end_ns <= longest_ns))
+        return "it must begin at 0 or later, end no earlier than it begins, and within 12 days";
     return NULL;
 }
 

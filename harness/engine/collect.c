@@ -205,6 +205,8 @@ void ub_run_take_constant(struct ub_run *run, const struct ub_planned *planned, 
 {
     struct ub_constants *constants = &run->record->constants;
     struct ub_constant one;
+    if (ub_law_excepts(run->record, (size_t)(point - run->record->points)))
+        return;
     if (ub_constant_of(planned->micro, run->request->gpu, constants, planned->provides, &planned->point, &point->time,
                        &one))
         ub_constant_set(constants, one.name, one.value, one.lo, one.hi, one.unit, "%s", one.origin);

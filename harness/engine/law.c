@@ -192,16 +192,20 @@ void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
     set_useful_bytes(record);
 }
 
+bool ub_law_excepts(const struct ub_record *record, size_t index)
+{
+    for (size_t i = 0; i < record->warning_count; i++)
+        if (record->warnings[i].point == (long)index && ub_same_text(record->warnings[i].code, "not-pinned"))
+            return true;
+    return false;
+}
+
 void ub_law_except(const struct ub_record *record, size_t index, struct ub_record_point *point)
 {
-    for (size_t i = 0; i < record->warning_count; i++) {
-        const struct ub_warning *warning = &record->warnings[i];
-        if (warning->point != (long)index || !ub_same_text(warning->code, "not-pinned"))
-            continue;
-        point->time_tolerance = NAN;
-        ub_set_string(&point->note, "its host memory could not be pinned: the law's time is that of pinned memory");
+    if (!ub_law_excepts(record, index))
         return;
-    }
+    point->time_tolerance = NAN;
+    ub_set_string(&point->note, "its host memory could not be pinned: the law's time is that of pinned memory");
 }
 
 bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit)

@@ -11,6 +11,9 @@
 void ub_law_apply(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_constants *constants,
                   const struct ub_point *point, struct ub_record_point *record);
 
+/* Whether a point ran on pageable memory though it asks for pinned (its warning says so): it
+ * tests no law of time, and what it measures is no constant. */
+bool ub_law_excepts(const struct ub_record *record, size_t index);
 /* Takes back what an applied law says of the time of point `index` where the record has a
  * warning of it that another launch ran than the law is of ("not-pinned"). */
 void ub_law_except(const struct ub_record *record, size_t index, struct ub_record_point *point);

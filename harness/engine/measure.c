@@ -216,23 +216,32 @@ static void change_data(const struct chunk *chunk, bool zeros)
 }
 
 /* When each operation of a launch ran, in a launch of its own: its timestamps take time. */
+/* The point was measured: it lacks its picture, unless the context is lost. */
+static void lose_timeline(struct ub_task *task, int code)
+{
+    struct ub_worker *worker = task->worker;
+    struct ub_error err = {0};
+    ub_fail(&err, UB_INCOMPLETE, "timeline: %s (%d)", ub_runtime_error_name(code), code);
+    if (!ub_device_synchronize(&worker->device, "timeline", NULL))
+        ub_task_fail(task, "time", &err);
+    else
+        ub_worker_warn(worker, task->index, "no-timeline", err.text);
+}
+
 static void say_timelines(const struct chunk *chunk)
 {
     struct ub_worker *worker = chunk->worker;
     struct ub_timeline *timeline = worker->entry->code->timeline ? malloc(sizeof *timeline) : NULL;
     for (size_t i = 0; timeline && i < chunk->count && !worker->broken; i++) {
         struct ub_task *task = &chunk->tasks[i];
-        struct ub_error err = {0};
         if (!task->alive)
             continue;
         ub_worker_start(worker, task, "timeline");
         timeline->count = 0;
         const struct ub_launch launch = ub_task_launch(task);
         const int code = worker->entry->code->timeline(&launch, timeline);
-        if (code != 0) {
-            ub_fail(&err, UB_INCOMPLETE, "timeline: %s (%d)", ub_runtime_error_name(code), code);
-            ub_task_fail(task, "time", &err);
-        }
+        if (code != 0)
+            lose_timeline(task, code);
         for (size_t n = 0; code == 0 && n < timeline->count; n++)
             ub_worker_say(worker,
                           &(struct ub_line){.type = UB_LINE_SPAN, .point = task->index, .span = timeline->spans[n]});

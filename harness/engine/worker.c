@@ -282,7 +282,7 @@ static void carve_tasks(struct ub_worker *worker)
         struct ub_task *task = &worker->tasks[i];
         if (task->alive && !ub_arena_carve(&worker->arena, &task->footprint, &task->buffers))
             ub_task_end(task, "verify", UB_POINT_FAILED, "the arena is smaller than the footprint");
-        else if (task->alive)
+        else if (task->alive && worker->job.kind == UB_JOB_TIME) /* once, not again for its counters */
             warn_not_pinned(task);
     }
 }

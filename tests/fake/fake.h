@@ -12,6 +12,7 @@
  *   noimage                              no kernel runs on this card
  *   hang:AXIS=V  crash:AXIS=V            the launch never returns, the process dies
  *   launch:AXIS=V  sticky:AXIS=V         the launch fails; all that follows fails too
+ *   timeline:AXIS=V                      the launch with timestamps fails
  *   wrong:AXIS=V                         the kernel writes a wrong value
  *   throttle                             the clock drops now and then
  *   counters=CODE                        counters are refused with that CUPTI code

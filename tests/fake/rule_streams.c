@@ -84,6 +84,8 @@ static int prepare(const struct ub_launch *launch, struct ub_prepared *out)
 static int timeline(const struct ub_launch *launch, struct ub_timeline *out)
 {
     struct ub_constants constants;
+    if (fake_fault_at("timeline", &ub_micro_streams, launch->point))
+        return 9; /* cudaErrorInvalidConfiguration */
     ub_gpu_constants(launch->gpu, &constants);
     streams_timeline(launch->gpu, &constants, launch->point, out);
     return 0;
