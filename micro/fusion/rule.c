@@ -191,7 +191,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 /* ---- chart and texts ------------------------------------------------------------ */
 
 static const struct ub_chart_text chart_texts[] = {
-    {"steps", "K steps in K kernels take K times as long, in one kernel no longer", NULL},
+    {"steps", "K steps take K kernels K times as long, one kernel until arithmetic decides", NULL},
     {"arithmetic", "Fused steps cost nothing until arithmetic takes longer than DRAM", NULL},
     {"n", "Fusion pays in L2 too: there it saves kernels and L2 bytes, no DRAM bytes", NULL},
     {"length", "Reading a row again costs nothing while a cache has it", NULL},

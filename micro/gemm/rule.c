@@ -187,7 +187,7 @@ static double roof(const struct ub_gpu *gpu, const struct ub_constants *constant
 }
 
 static const struct ub_chart_text chart_texts[] = {
-    {"size", "Each step up the ladder pays only where there are blocks enough for every SM", NULL},
+    {"size", "Fast versions need matrices that are large enough for every SM", NULL},
     {"large", "Without reuse in registers no kernel passes a seventh of the peak", NULL},
     {"tensor", "Matrix units need large matrices whose rows begin at 16 bytes", NULL},
     {"roofline", "One pipe, L1 and shared memory, is the roof until 8 x 8 results a thread", NULL},
@@ -195,7 +195,7 @@ static const struct ub_chart_text chart_texts[] = {
     {"per_thread", "Twice the side, half the words of shared memory for a multiply-add", NULL},
     {"ragged", "Odd sides cost the fast kernels most: no row begins at 16 bytes", NULL},
     {"variant", "Up the ladder: what a multiply-add asks of memory decides", NULL},
-    {"n", "Columns of a power of two meet in one bank of L1", NULL},
+    {"around", "Columns of a power of two meet in one bank of L1", NULL},
     {"", "A product of matrices, version by version", NULL},
 };
 

@@ -266,7 +266,7 @@ static double bound_of_point(const struct ub_gpu *gpu, const struct ub_constants
 }
 
 static const struct ub_chart_text chart_texts[] = {
-    {"streams", "Three streams are enough: one for each stage, and the longest stage remains", "list schedule"},
+    {"streams", "Where the stages may overlap, streams leave the longest of them", "list schedule"},
     {"segments", "Shorter segments expose less at both ends, until their costs show", "list schedule"},
     {"size", "A copy needs megabytes to reach the link's rate, and pinned memory",
      "bytes / (latency + bytes / bandwidth)"},
@@ -336,7 +336,7 @@ const struct ub_micro ub_micro_streams = {
                 "nothing.\n"
                 "\"Issue breadth first\" (or depth first): advice for Fermi's one queue. 1.55 ms with either order.\n"
                 "\"Overlap makes it three times as fast\": only if all three stages are equal and n is large; here "
-                "2.2 times with a kernel nearly as long as a copy.\n"
+                "2.4 times with a kernel nearly as long as a copy.\n"
                 "\"PCIe is full duplex\": 99.9 GB/s both ways, where one way has 55.2.\n"
                 "\"Pinned memory is twice as fast\": 4 to 7 times on this host, 2.4 to 5.2 on others: name the host.",
             .sources =

@@ -195,17 +195,18 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 /* ---- chart and texts --------------------------------------------------------------- */
 
 static const struct ub_chart_text chart_texts[] = {
-    {"block", "A barrier of a block takes two cycles for each of its warps, and twelve", "7 + 2 warps, less issuing"},
-    {"resident_many", "Barriers of all blocks of an SM go through one unit: two cycles an arrival", NULL},
-    {"resident", "Barriers of all blocks of an SM go through one unit: two cycles an arrival", NULL},
-    {"groups", "Named barriers share the unit; a number in a register costs 12 cycles", NULL},
+    {"block", "A barrier of a block takes as long as its warps take to arrive, and a little",
+     "7 + 2 warps, less issuing"},
+    {"resident_many", "Barriers of all blocks of an SM go through one unit", NULL},
+    {"resident", "Barriers of all blocks of an SM go through one unit", NULL},
+    {"groups", "Named barriers share the unit; a number in a register costs cycles", NULL},
     {"warp", "A warp's barrier is a NOP; a shuffle and a vote take their latency", NULL},
-    {"cluster", "A cluster's barrier costs three of a block's, and ten more for its fence", NULL},
+    {"cluster", "A cluster's barrier costs more than a block's, and its fence most of it", NULL},
     {"cluster_block", "The fences of a cluster's barrier cost more the more warps make them", NULL},
     {"blocks", "A grid's barrier is three or four trips to L2, until its one word decides", NULL},
     {"fence", "A fence of the device is a trip to L2; one of the system takes longer", NULL},
-    {"wait", "The host waits ten microseconds for an empty kernel, longer if it sleeps", NULL},
-    {"launches", "A launch costs the host 3.4 µs, a node of a graph costs the GPU 0.5 µs", NULL},
+    {"wait", "The host waits microseconds for an empty kernel, longer if it sleeps", NULL},
+    {"launches", "Each launch costs the host, each node of a graph the GPU, and less", NULL},
     {"", "What synchronising costs", NULL},
 };
 
