@@ -95,21 +95,13 @@ static bool draw_records(const struct ub_options *options, const struct ub_recor
     return ok;
 }
 
-static bool has_rule(const struct ub_record *record, const char *rule)
-{
-    for (size_t i = 0; i < record->point_count; i++)
-        if (record->points[i].rule && strcmp(record->points[i].rule, rule) == 0)
-            return true;
-    return false;
-}
-
 /* Of the records of a page, from item `first` on, --rule picks the runs that have it. */
 static void pick_rule(struct ub_records *records, size_t first, const char *rule)
 {
     size_t kept = first;
     for (size_t i = first; i < records->count; i++) {
         const struct ub_record record = records->items[i];
-        if (record.source != UB_PUBLISHED && has_rule(&record, rule)) {
+        if (record.source != UB_PUBLISHED && ub_record_has_rule(&record, rule)) {
             records->items[i] = records->items[kept];
             records->items[kept++] = record;
         }
@@ -133,7 +125,7 @@ static bool read_operand(const struct ub_options *options, const char *path, str
     char list[700];
     ub_records_list(records, first, list, sizeof list);
     for (size_t i = first; i < records->count && !options->rule; i++)
-        if (!rule || records->items[i].source == UB_PUBLISHED || !has_rule(&records->items[i], rule))
+        if (!rule || records->items[i].source == UB_PUBLISHED || !ub_record_has_rule(&records->items[i], rule))
             return ub_fail(err, UB_USAGE,
                            "%.100s holds %zu records; write %.100s#NUMBER for one of them, or --rule: %s", path, count,
                            path, list);

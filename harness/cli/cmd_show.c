@@ -64,7 +64,8 @@ static enum ub_format choose_format(const struct ub_options *options)
 enum ub_status ub_cmd_show(struct ub_options *options, struct ub_error *err)
 {
     struct ub_record record = {0};
-    bool ok = ub_output_check(options->output, options->force, err) &&
+    bool ok = ub_output_check_inputs(options->output, 1, options->operands, err) &&
+              ub_output_check(options->output, options->force, err) &&
               read_record(options->operands[0], &record, err) && pick_rule(&record, options->rule, err);
     if (ok && options->dry_run)
         printf("would write %zu points as %s to %s\n", record.point_count, ub_format_table[choose_format(options)].name,

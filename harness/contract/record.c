@@ -141,6 +141,14 @@ static bool is_of(const struct ub_record_point *point, const char *rule)
     return point->rule && strcmp(point->rule, rule) == 0;
 }
 
+bool ub_record_has_rule(const struct ub_record *record, const char *rule)
+{
+    for (size_t i = 0; i < record->point_count; i++)
+        if (is_of(&record->points[i], rule))
+            return true;
+    return false;
+}
+
 /* Warnings of points that go, go too; those of points that stay follow them to their place. */
 static void keep_warnings(struct ub_record *record, const char *rule)
 {

@@ -166,6 +166,7 @@ void ub_record_point_free(struct ub_record_point *point); /* its content, not th
 struct ub_record_point *ub_record_add_point(struct ub_record *record);
 void ub_record_warn(struct ub_record *record, const char *code, long point, const char *format, ...) UB_PRINTF(4, 5);
 
+bool ub_record_has_rule(const struct ub_record *record, const char *rule);
 /* Leaves the points of one rule, and the warnings of these and of the run. Of a run that was
  * cut off, that part may be complete. Returns how many points are left. */
 size_t ub_record_keep_rule(struct ub_record *record, const char *rule);

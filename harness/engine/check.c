@@ -558,14 +558,6 @@ static void compare_constant(struct checker *check, const struct ub_constant *st
                 stored->unit, stored->origin, fresh->unit, fresh->origin);
 }
 
-static bool has_rule(const struct ub_record *record, const char *rule)
-{
-    for (size_t i = 0; i < record->point_count; i++)
-        if (ub_same_text(record->points[i].rule, rule))
-            return true;
-    return false;
-}
-
 static void check_provided(struct checker *check, const struct ub_micro *micro, const struct ub_provides *provides)
 {
     const struct ub_record *record = check->record;
@@ -586,7 +578,7 @@ static void check_provided(struct checker *check, const struct ub_micro *micro, 
     char claim[sizeof stored->origin];
     snprintf(claim, sizeof claim, "measured in this run: %s %s", micro->name, provides->axes);
     /* A record that has nothing of the rule is a part of its run (`ubench show --rule`). */
-    if (stored && strcmp(stored->origin, claim) == 0 && has_rule(record, micro->name))
+    if (stored && strcmp(stored->origin, claim) == 0 && ub_record_has_rule(record, micro->name))
         problem(check, "%s is \"%s\", but the record has no such point", stored->name, stored->origin);
 }
 

@@ -46,6 +46,7 @@ import json, sys
 part = json.load(open(sys.argv[1], encoding="utf-8"))["ubench"]
 assert all(" null " not in c["origin"] + " " for c in part["constants"]), part["constants"]
 END
+refuse 2 "give what is written another name" two.json --rule null -o two.json --force
 refuse 2 "the record has no points of a rule nul" two.json --rule nul
 
 "$UBENCH" show - -f json <run.json | cmp -s run.json - || fail "show - differs from the file"
