@@ -243,15 +243,17 @@ static enum outcome listen(struct ub_run *run, struct ub_child *child)
         enum ub_child_event event = ub_child_next(child, 50, &line);
         if (ub_now_s() > run->deadline_s)
             run->out_of_time = true;
-        if (interrupted(run))
-            return WORKER_STOPPED;
+        /* A line that is here counts, also if the interrupt came while it was read. */
         if (event == UB_CHILD_LINE) {
             last = ub_now_s();
             ended = ended || line.type == UB_LINE_END;
             take_line(run, &line);
             ub_line_free(&line);
-            continue;
         }
+        if (interrupted(run))
+            return WORKER_STOPPED;
+        if (event == UB_CHILD_LINE)
+            continue;
         if (event == UB_CHILD_ENDED)
             return ended ? WORKER_DONE : WORKER_DIED;
         double limit = run->current >= 0 ? run->request->point_timeout_s : start_limit_s;
