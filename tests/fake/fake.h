@@ -42,6 +42,13 @@ int fake_launch_fault(const struct ub_micro *micro, const struct ub_point *point
  * *execute: whether its work is to be done now. What every fake kernel begins with. */
 int fake_begin(const struct ub_micro *micro, const struct ub_launch *launch, bool *execute);
 
+/* A reference (ub_code) that finds what the launch found: where the checked launch worked on the
+ * host's own reading of the elements, verification by the rule is the proof. */
+int fake_agree(const struct ub_launch *launch);
+
+/* So many blocks of so many threads, in one dimension. */
+void fake_shape(struct ub_kernel *kernel, uint32_t blocks, uint32_t threads);
+
 /* What the law of the last launched rule predicts for the last launched point. */
 void fake_last_launch(const struct ub_micro **micro, struct ub_point *point, struct ub_law *law);
 

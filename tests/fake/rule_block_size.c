@@ -56,10 +56,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     *out = (struct ub_kernel){.function = &ub_micro_block_size, .name = "block_size"};
     if (block_size_resolve(gpu, point, &g) != NULL)
         return;
-    for (int i = 0; i < 3; i++)
-        out->grid[i] = out->block[i] = 1;
-    out->grid[0] = g.blocks;
-    out->block[0] = g.threads;
+    fake_shape(out, g.blocks, g.threads);
 }
 
 const struct ub_code fake_code_block_size = {.launch = launch, .reference = reference, .kernel = describe};

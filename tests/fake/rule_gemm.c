@@ -70,10 +70,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     *out = (struct ub_kernel){.function = &ub_micro_gemm, .name = "gemm"};
     if (gemm_resolve(gpu, point, &g) != NULL || gemm_is_library(&g))
         return;
-    for (int i = 0; i < 3; i++)
-        out->grid[i] = out->block[i] = 1;
-    out->grid[0] = (uint32_t)(g.blocks_m * g.blocks_n);
-    out->block[0] = g.threads;
+    fake_shape(out, (uint32_t)(g.blocks_m * g.blocks_n), g.threads);
 }
 
 static int prepare(const struct ub_launch *launch, struct ub_prepared *out)

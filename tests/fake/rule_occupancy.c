@@ -70,12 +70,6 @@ static int launch(const struct ub_launch *launch)
 
 /* The small instance is checked on the host by the rule's own verify(); the full one is
  * taken to agree. */
-static int reference(const struct ub_launch *launch)
-{
-    launch->results[UB_RESULT_EXPECTED] = launch->results[UB_RESULT_CHECKSUM];
-    return 0;
-}
-
 /* A word for each kernel: its address is the function, its value its registers. */
 static const int registers_of[OCCUPANCY_VARIANTS] = {32, 40, 48, 64, 72, 96, 128, 168, 255};
 
@@ -96,10 +90,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     const bool other = fake_fault_at("resident", &ub_micro_occupancy, point);
     out->function = &registers_of[other ? OCCUPANCY_VARIANTS - 1 : g.variant];
     out->dynamic_shared_bytes = g.shared_bytes;
-    for (int i = 0; i < 3; i++)
-        out->grid[i] = out->block[i] = 1;
-    out->grid[0] = g.blocks;
-    out->block[0] = g.block;
+    fake_shape(out, g.blocks, g.block);
 }
 
-const struct ub_code fake_code_occupancy = {.launch = launch, .reference = reference, .kernel = describe};
+const struct ub_code fake_code_occupancy = {.launch = launch, .reference = fake_agree, .kernel = describe};

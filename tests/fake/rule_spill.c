@@ -70,10 +70,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     *out = (struct ub_kernel){.function = &ub_micro_spill, .name = "spill"};
     if (spill_resolve(gpu, point, &g) != NULL)
         return;
-    for (int i = 0; i < 3; i++)
-        out->grid[i] = out->block[i] = 1;
-    out->grid[0] = g.blocks;
-    out->block[0] = g.block;
+    fake_shape(out, g.blocks, g.block);
 }
 
 const struct ub_code fake_code_spill = {.launch = launch, .kernel = describe};

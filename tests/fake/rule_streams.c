@@ -67,10 +67,7 @@ static void describe(const struct ub_gpu *gpu, const struct ub_point *point, str
     *out = (struct ub_kernel){.function = &ub_micro_streams, .name = "stage"};
     if (streams_resolve(gpu, point, &g) != NULL)
         return;
-    for (int i = 0; i < 3; i++)
-        out->grid[i] = out->block[i] = 1;
-    out->grid[0] = streams_blocks(&g);
-    out->block[0] = STREAMS_BLOCK;
+    fake_shape(out, streams_blocks(&g), STREAMS_BLOCK);
 }
 
 static int prepare(const struct ub_launch *launch, struct ub_prepared *out)
