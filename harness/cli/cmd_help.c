@@ -97,10 +97,13 @@ static void print_formats(void)
     puts("-f FORMAT chooses how a record is written:\n");
     print_rows(ub_format_table);
     puts("");
-    ub_page_text(stdout, 0,
-                 "In the human format `run` prints the table and saves record (json) and chart under a time-stamped "
-                 "name, or under that of -o. In the others the output goes to stdout, or to the file of -o. What is "
-                 "saved can be printed in every format later: ubench show RUN.json -f FORMAT.");
+    ub_page_text(
+        stdout, 0,
+        "In the human format `run` prints the table and saves record (json) and chart under a time-stamped "
+        "name, or under that of -o. In the others the output goes to stdout, or to the file of -o. What is "
+        "saved can be printed in every format later: ubench show RUN.json -f FORMAT.\n"
+        "Where -o names a folder (FOLDER/), each rule is a run of its own, with record and chart FOLDER/RULE; one "
+        "that fails costs the others nothing, and --resume does what is missing.");
 }
 
 static void print_counters(void)

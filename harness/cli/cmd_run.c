@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "harness/cli/options.h"
+#include "harness/cli/run_folder.h"
 #include "harness/cli/run_paths.h"
 #include "harness/cli/target.h"
 #include "harness/contract/counters.h"
@@ -90,7 +91,7 @@ static bool make_plan(struct job *job, struct ub_error *err)
         if (!entry || !plan_rule(job, entry, err))
             return false;
     }
-    return ub_options_check_axes(options, err);
+    return true;
 }
 
 static bool take_keys(struct job *job, struct ub_error *err)
@@ -139,12 +140,17 @@ static void message(void *user, const char *text)
     fprintf(stderr, "ubench: %s\n", text);
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static void draw_progress(void *user, const struct ub_progress *progress)
 {
     struct job *job = user;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    const double seconds = now_s();
     if (seconds - job->drawn_s < 0.1)
         return;
     job->drawn_s = seconds;
@@ -441,7 +447,7 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
 {
     struct ub_target *target = &targets->items[index];
     struct job job = {.options = options, .target = target};
-    bool ok = take_keys(&job, err) && make_plan(&job, err);
+    bool ok = take_keys(&job, err) && make_plan(&job, err) && ub_options_check_axes(options, err);
     enum ub_status status = UB_OK;
     if (ok && targets->note[0])
         fprintf(stderr, "ubench: %s\n", targets->note);
@@ -483,6 +489,104 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
     return interrupted ? (enum ub_status)(128 + interrupted) : status;
 }
 
+/* ---- into a folder ---------------------------------------------------------------- */
+
+/* One rule of a run into a folder. */
+struct part {
+    struct ub_options options;
+    char record[UB_PATH_BYTES];
+    bool done; /* an earlier run, which --resume goes on with, has it */
+};
+
+/* Everything that can be refused before anything is measured. */
+static bool look_at(struct part *part, struct ub_targets *targets, size_t index, struct ub_error *err)
+{
+    struct ub_options *options = &part->options;
+    struct job job = {.options = options, .target = &targets->items[index]};
+    const bool writes = !options->dry_run && !options->profile;
+    bool ok = take_keys(&job, err) && make_plan(&job, err) &&
+              ub_run_paths_choose(options, job.target, targets->count, &job.paths, err);
+    if (ok && writes && options->resume) {
+        const enum ub_run_found found = ub_run_folder_found(job.paths.record);
+        part->done = found == UB_RUN_COMPLETE;
+        options->resume = found == UB_RUN_CUT_OFF;
+    }
+    ok = ok && check_required(&job, err) &&
+         (!writes || part->done || ub_run_paths_check(options, job.target, &job.paths, err));
+    free_job(&job);
+    return ok;
+}
+
+/* Options of a run of this rule alone. */
+static bool make_part(const struct ub_options *options, const char *rule, struct part *part, struct ub_error *err)
+{
+    part->options = *options;
+    part->options.operands[0] = rule;
+    part->options.operand_count = 1;
+    part->options.output = part->record;
+    return ub_run_folder_record(options, rule, part->record, sizeof part->record, err);
+}
+
+/* Leaves the axes that the rule has; what none has is refused for all of them. */
+static void share_axes(struct ub_options *options, struct ub_options *of_part)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < options->axis_count; i++) {
+        options->axes[i].used = options->axes[i].used || of_part->axes[i].used;
+        if (of_part->axes[i].used)
+            of_part->axes[kept++] = of_part->axes[i];
+    }
+    of_part->axis_count = kept;
+}
+
+/* The time limit is that of all rules together. */
+static enum ub_status run_parts(struct part *parts, size_t count, struct ub_targets *targets, size_t index)
+{
+    enum ub_status worst = UB_OK;
+    const double start_s = now_s();
+    for (size_t i = 0; i < count && !interrupted; i++) {
+        struct ub_error err = {0};
+        struct ub_options *options = &parts[i].options;
+        if (parts[i].done) {
+            fprintf(stderr, "ubench: %s is complete\n", parts[i].record);
+            continue;
+        }
+        options->time_limit_s -= now_s() - start_s;
+        enum ub_status status = UB_INCOMPLETE;
+        if (options->time_limit_s > 0)
+            status = run_target(options, targets, index, &err);
+        else
+            ub_fail(&err, status, "not begun within the time limit; --resume does it");
+        worst = worse(worst, status);
+        if (err.text[0]) /* the other rules go on */
+            fprintf(stderr, "ubench: %s: %s\n", options->operands[0], err.text);
+    }
+    return worst;
+}
+
+static enum ub_status run_into_folder(struct ub_options *options, struct ub_targets *targets, size_t index,
+                                      struct ub_error *err)
+{
+    const char **rules = calloc(ub_entry_count, sizeof *rules);
+    struct part *parts = calloc(ub_entry_count, sizeof *parts);
+    size_t count = 0;
+    bool ok = (rules && parts) || ub_fail(err, UB_INTERNAL, "out of memory");
+    if (ok && options->plot)
+        ok = ub_fail(err, UB_USAGE, "--plot and -o %s: each rule's chart goes into that folder", options->output);
+    if (ok)
+        count = ub_run_folder_rules(options, rules, err);
+    ok = count > 0 && (options->dry_run || options->profile || ub_run_folder_make(options->output, err));
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = make_part(options, rules[i], &parts[i], err) && look_at(&parts[i], targets, index, err);
+        share_axes(options, &parts[i].options);
+    }
+    ok = ok && ub_options_check_axes(options, err);
+    const enum ub_status status = ok ? run_parts(parts, count, targets, index) : err->status;
+    free(parts);
+    free(rules);
+    return status;
+}
+
 enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err)
 {
     struct ub_targets targets;
@@ -491,11 +595,13 @@ enum ub_status ub_cmd_run(struct ub_options *options, struct ub_error *err)
         ub_targets_free(&targets);
         return err->status;
     }
+    const bool folder = ub_run_folder_named(options);
     catch_signals();
     for (size_t i = 0; i < targets.count && !interrupted; i++) {
         for (size_t j = 0; j < options->axis_count; j++)
             options->axes[j].used = false;
-        worst = worse(worst, run_target(options, &targets, i, err));
+        worst =
+            worse(worst, folder ? run_into_folder(options, &targets, i, err) : run_target(options, &targets, i, err));
         if (err->text[0] && targets.count > 1) { /* the other GPUs go on */
             fprintf(stderr, "ubench: GPU %d: %s\n", targets.items[i].ordinal, err->text);
             err->text[0] = 0;

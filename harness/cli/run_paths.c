@@ -83,7 +83,7 @@ bool ub_run_paths_choose(const struct ub_options *options, const struct ub_targe
     else if (human && takes_journal(paths->record))
         fits = fits && ub_replace_ending(paths->record, ".svg", paths->chart, sizeof paths->chart);
     if (target->measured && takes_journal(paths->record))
-        fits = fits && (size_t)snprintf(paths->journal, sizeof paths->journal, "%s.part.jsonl", paths->record) <
+        fits = fits && (size_t)snprintf(paths->journal, sizeof paths->journal, "%s" UB_JOURNAL_ENDING, paths->record) <
                            sizeof paths->journal;
     return fits || ub_fail(err, UB_CANNOT_WRITE, "cannot write %.60s...: %s", paths->record, strerror(ENAMETOOLONG));
 }

@@ -10,6 +10,9 @@
 
 enum { UB_PATH_BYTES = 4096 };
 
+/* A record's journal: the name of the record and this. */
+#define UB_JOURNAL_ENDING ".part.jsonl"
+
 struct ub_run_paths {
     char record[UB_PATH_BYTES];  /* "-": stdout */
     char chart[UB_PATH_BYTES];   /* "": none; "-": stdout */

@@ -135,7 +135,9 @@ status=$?
 record=(run coalescing --stride 1..4 "${card[@]}" -f json)
 expect 74 "/dev/full" "${record[@]}" -o /dev/full
 expect 74 "nowhere" "${record[@]}" -o nowhere/run.json
-expect 74 "it is a folder" "${record[@]}" -o .
+"$UBENCH" "${record[@]}" -o one.json -q
+expect 74 "it is a folder" show one.json -f csv -o .
+rm one.json
 echo precious >kept.json
 expect 74 "kept.json exists; --force overwrites it" "${record[@]}" -o kept.json
 [ "$(cat kept.json)" = precious ] || fail "an existing file was overwritten"
