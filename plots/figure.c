@@ -23,6 +23,16 @@ struct work {
 
 enum { ROOF_SPOTS = 128 };
 
+double ub_law_spot_value(const struct ub_law_spot *spot, enum ub_curve curve)
+{
+    return curve == UB_CURVE_PANEL ? spot->panel : curve == UB_CURVE_SECOND ? spot->second : spot->y;
+}
+
+bool ub_law_spot_is_of(const struct ub_law_spot *spot, enum ub_curve curve)
+{
+    return !spot->roof_only || curve == UB_CURVE_SECOND;
+}
+
 static bool out_of_memory(struct ub_error *err)
 {
     return ub_fail(err, UB_INTERNAL, "out of memory while making a chart");
@@ -200,6 +210,23 @@ static int64_t *law_values(const struct work *work, size_t *count)
     return values;
 }
 
+static bool is_swept(const struct ub_selection *selection, size_t series, int64_t x)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        if (selection->points[i].series == series && selection->points[i].x == x)
+            return true;
+    return false;
+}
+
+/* Between the values of an axis of multiples or powers of two no launch is possible: the law is no
+ * curve there that could break. It breaks at a launch that was asked for all the same. */
+static bool is_no_place(const struct work *work, const struct ub_point *point, size_t series)
+{
+    const struct ub_micro *micro = work->selection.micro;
+    return micro->supported && micro->supported(&work->gpu, point) &&
+           !is_swept(&work->selection, series, point->values[work->selection.x]);
+}
+
 static struct ub_law_spot law_at(struct work *work, const struct ub_point *point, double x, struct ub_series *series)
 {
     const struct ub_micro *micro = work->selection.micro;
@@ -252,7 +279,8 @@ static void arrange_law(const struct work *work, struct ub_series *series)
     for (size_t i = 1; i < ROOF_SPOTS; i++) {
         const double x = first * pow(last / first, (double)i / ROOF_SPOTS);
         const double roof = ub_drawable(chart->roof(&work->gpu, &work->record->constants, x));
-        series->law[series->law_count++] = (struct ub_law_spot){.x = x, .y = NAN, .second = roof, .panel = NAN};
+        series->law[series->law_count++] =
+            (struct ub_law_spot){.x = x, .y = NAN, .second = roof, .panel = NAN, .roof_only = true};
     }
     qsort(series->law, series->law_count, sizeof *series->law, compare_spots);
 }
@@ -272,7 +300,8 @@ static bool make_law(struct work *work, struct ub_error *err)
         for (size_t i = 0; i < count && ok; i++) {
             struct ub_point point = work->selection.series[s];
             point.values[work->selection.x] = values[i];
-            series->law[series->law_count++] = law_at(work, &point, place_of(work, &point), series);
+            if (!is_no_place(work, &point, s))
+                series->law[series->law_count++] = law_at(work, &point, place_of(work, &point), series);
         }
         if (ok && work->x_metric)
             arrange_law(work, series);

@@ -20,10 +20,18 @@ struct ub_dot {
     bool untested;
 };
 
-/* The law at one x; each value is NaN where the law says nothing. */
+/* The law at one x; each value is NaN where the law says nothing: its curve breaks there. Of
+ * roof_only the other curves have no spot, so that they run on. */
 struct ub_law_spot {
     double x, y, second, panel;
+    bool roof_only;
 };
+
+enum ub_curve { UB_CURVE_LAW, UB_CURVE_SECOND, UB_CURVE_PANEL };
+
+double ub_law_spot_value(const struct ub_law_spot *spot, enum ub_curve curve);
+/* Whether the spot is one of the curve's, with a value or without. */
+bool ub_law_spot_is_of(const struct ub_law_spot *spot, enum ub_curve curve);
 
 struct ub_series {
     char label[96]; /* "4 bytes, load"; "" for the only series */

@@ -148,16 +148,19 @@ static bool is_power_like(const struct ub_series *series, bool panel)
 {
     bool rises = true, falls = true, jumps = false;
     struct range range = empty_range();
+    const struct ub_law_spot *before = NULL;
     double last = NAN;
     for (size_t i = 0; i < series->law_count; i++) {
-        const double value = panel ? series->law[i].panel : series->law[i].y;
+        const struct ub_law_spot *spot = &series->law[i];
+        const double value = ub_law_spot_value(spot, panel ? UB_CURVE_PANEL : UB_CURVE_LAW);
         if (!isfinite(value))
             continue;
         rises = rises && !(value < last * 0.99);
         falls = falls && !(value > last * 1.01);
-        jumps = jumps || (i > 0 && is_jump(&series->law[i - 1], &series->law[i], last, value));
+        jumps = jumps || (before && is_jump(before, spot, last, value));
         widen(&range, value);
         last = value;
+        before = spot;
     }
     return (rises || falls) && !jumps && range.min > 0 && range.max >= 2 * range.min;
 }
@@ -337,24 +340,26 @@ static double dot_value(const struct ub_dot *dot, bool lower)
     return lower ? dot->panel : dot->y;
 }
 
-enum curve { CURVE_LAW, CURVE_SECOND, CURVE_PANEL };
-
-static double law_value(const struct ub_law_spot *spot, enum curve curve)
+/* Over words nothing is joined, so that nothing breaks. */
+static void add_break(const struct ub_figure *figure, struct trace *trace)
 {
-    return curve == CURVE_PANEL ? spot->panel : curve == CURVE_SECOND ? spot->second : spot->y;
+    if (!figure->words && trace->count > 0 && !isnan(trace->spots[trace->count - 1].x))
+        trace->spots[trace->count++] = (struct ub_spot){NAN, NAN};
 }
 
-static bool trace_curve(const struct ub_layout *layout, const struct ub_figure *figure, size_t s, enum curve curve,
+static bool trace_curve(const struct ub_layout *layout, const struct ub_figure *figure, size_t s, enum ub_curve curve,
                         struct trace *out)
 {
     const struct ub_series *series = &figure->series[s];
-    const struct ub_panel *panel = curve == CURVE_PANEL ? &layout->lower : &layout->main;
+    const struct ub_panel *panel = curve == UB_CURVE_PANEL ? &layout->lower : &layout->main;
     *out = (struct trace){.spots = calloc(series->law_count + 1, sizeof *out->spots)};
     if (!out->spots)
         return false;
     for (size_t i = 0; i < series->law_count; i++) {
-        const double value = law_value(&series->law[i], curve);
-        const bool shown = curve != CURVE_SECOND || !(fabs(value / series->law[i].y - 1) <= 0.005);
+        const double value = ub_law_spot_value(&series->law[i], curve);
+        const bool shown = curve != UB_CURVE_SECOND || !(fabs(value / series->law[i].y - 1) <= 0.005);
+        if (!isfinite(value) && ub_law_spot_is_of(&series->law[i], curve))
+            add_break(figure, out);
         if (isfinite(value) && shown)
             out->spots[out->count++] =
                 (struct ub_spot){px_x(layout, series->law[i].x + ub_layout_dodge(figure, s)), px_y(panel, value)};
@@ -383,7 +388,7 @@ static struct ub_path path_of(struct trace *trace, bool joined)
     const size_t step = trace->count / PATH_SPOTS + 1;
     size_t kept = 0;
     for (size_t i = 0; i < trace->count; i++)
-        if (i % step == 0 || i + 1 == trace->count)
+        if (i % step == 0 || i + 1 == trace->count || isnan(trace->spots[i].x))
             trace->spots[kept++] = trace->spots[i];
     trace->count = kept;
     return (struct ub_path){.joined = joined, .count = kept, .spots = trace->spots};
@@ -392,10 +397,17 @@ static struct ub_path path_of(struct trace *trace, bool joined)
 static void block_curve(struct ub_place *place, const struct ub_figure *figure, const struct trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
+        const struct ub_spot spot = trace->spots[i];
+        const bool from = i > 0 && !isnan(trace->spots[i - 1].x),
+                   on = i + 1 < trace->count && !isnan(trace->spots[i + 1].x);
+        if (isnan(spot.x))
+            continue;
         if (figure->words)
-            ub_place_box(place, trace->spots[i].x - 26, trace->spots[i].y - 2, 52, 4);
-        else if (i + 1 < trace->count)
-            ub_place_line(place, trace->spots[i], trace->spots[i + 1]);
+            ub_place_box(place, spot.x - 26, spot.y - 2, 52, 4);
+        else if (on)
+            ub_place_line(place, spot, trace->spots[i + 1]);
+        else if (!from)
+            ub_place_box(place, spot.x - UB_LONE_LAW_PX / 2.0, spot.y - 1, UB_LONE_LAW_PX, 2);
     }
 }
 
@@ -638,11 +650,11 @@ struct traces {
 
 static bool trace_all(const struct ub_layout *out, const struct ub_figure *figure, struct traces *traces)
 {
-    bool ok = trace_curve(out, figure, 0, CURVE_SECOND, &traces->second);
+    bool ok = trace_curve(out, figure, 0, UB_CURVE_SECOND, &traces->second);
     for (size_t s = 0; s < figure->series_count && ok; s++)
-        ok = trace_curve(out, figure, s, CURVE_LAW, &traces->law[s]) &&
+        ok = trace_curve(out, figure, s, UB_CURVE_LAW, &traces->law[s]) &&
              trace_dots(out, figure, s, false, &traces->dots[s]) &&
-             (!out->has_lower || (trace_curve(out, figure, s, CURVE_PANEL, &traces->panel[s]) &&
+             (!out->has_lower || (trace_curve(out, figure, s, UB_CURVE_PANEL, &traces->panel[s]) &&
                                   trace_dots(out, figure, s, true, &traces->panel_dots[s])));
     return ok;
 }

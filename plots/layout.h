@@ -51,7 +51,7 @@ struct ub_layout {
     struct ub_key keys[UB_MAX_KEYS];
 };
 
-enum { UB_KEY_SAMPLE_PX = 24 };
+enum { UB_KEY_SAMPLE_PX = 24, UB_LONE_LAW_PX = 12 /* the dash of a law's value that stands alone */ };
 
 bool ub_layout_make(const struct ub_figure *figure, struct ub_layout *out, struct ub_error *err);
 

@@ -82,7 +82,9 @@ static double distance(double left, double top, double width, double height, con
     double nearest = INFINITY;
     const double centre_x = left + width / 2, centre_y = top + height / 2;
     for (size_t i = 0; i < path->count; i++) {
-        const size_t next = path->joined && i + 1 < path->count ? i + 1 : i;
+        if (isnan(path->spots[i].x))
+            continue;
+        const size_t next = path->joined && i + 1 < path->count && !isnan(path->spots[i + 1].x) ? i + 1 : i;
         const struct ub_spot a = path->spots[i], b = path->spots[next];
         const double dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
         const double t = square > 0 ? clamp(((centre_x - a.x) * dx + (centre_y - a.y) * dy) / square, 0, 1) : 0;

@@ -20,7 +20,7 @@ struct ub_spot {
     double x, y;
 };
 
-/* The polyline or the points that a label belongs to. */
+/* The polyline or the points that a label belongs to. A spot that is not a number breaks the line. */
 struct ub_path {
     bool joined; /* a line runs from each spot to the next */
     size_t count;

@@ -19,6 +19,13 @@ double ub_scale_fraction(const struct ub_scale *scale, double value)
     return (value - scale->lo) / (scale->hi - scale->lo);
 }
 
+double ub_scale_value(const struct ub_scale *scale, double fraction)
+{
+    if (scale->kind == UB_SCALE_LOG2)
+        return scale->lo * pow(scale->hi / scale->lo, fraction);
+    return scale->lo + (scale->hi - scale->lo) * fraction;
+}
+
 void ub_scale_tick(struct ub_scale *scale, double at, const char *label)
 {
     if (scale->tick_count == UB_MAX_TICKS)

@@ -28,6 +28,8 @@ void ub_number_text(double value, char *text, size_t size);
 
 /* Where `value` lies: 0 at lo, 1 at hi. */
 double ub_scale_fraction(const struct ub_scale *scale, double value);
+/* And back: the value at a fraction. */
+double ub_scale_value(const struct ub_scale *scale, double fraction);
 
 /* A linear axis over min..max with at most `ticks` ticks at round values. `whole`: only
  * integers. pad_lo and pad_hi widen the range, in shares of it. */

@@ -129,56 +129,102 @@ static bool write_panel_dot(FILE *stream, const struct ub_figure *figure, size_t
     return true;
 }
 
-static bool write_law_value(FILE *stream, const struct ub_figure *figure, size_t s, size_t row, double value)
+static bool write_dots(FILE *stream, const struct ub_figure *figure, size_t s, row_writer write)
 {
-    if (!isfinite(value))
-        return false;
-    fprintf(stream, "%.9g %.9g\n", figure->series[s].law[row].x + ub_layout_dodge(figure, s), value);
-    return true;
+    bool any = false;
+    for (size_t row = 0; row < figure->series[s].dot_count; row++)
+        any = write(stream, figure, s, row) || any;
+    return any;
 }
 
-static bool write_law(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)
+/* ---- curves ---------------------------------------------------------------- */
+
+/* What is drawn of the law: one of its curves, or the area between two. */
+struct curve {
+    enum ub_curve curve, other; /* the same: a line */
+};
+
+static bool has_value(const struct ub_law_spot *spot, const struct curve *curve)
 {
-    return write_law_value(stream, figure, s, row, figure->series[s].law[row].y);
+    return isfinite(ub_law_spot_value(spot, curve->curve)) && isfinite(ub_law_spot_value(spot, curve->other));
 }
 
-static bool write_panel_law(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)
+static bool is_of(const struct ub_law_spot *spot, const struct curve *curve)
 {
-    return write_law_value(stream, figure, s, row, figure->series[s].law[row].panel);
+    return ub_law_spot_is_of(spot, curve->curve) && ub_law_spot_is_of(spot, curve->other);
 }
 
-static bool write_second(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)
+/* Whether a line comes to this spot from the one before it (step -1) or goes on to the next (1). */
+static bool is_joined(const struct ub_series *series, size_t row, int step, const struct curve *curve)
 {
-    return write_law_value(stream, figure, s, row, figure->series[s].law[row].second);
+    for (size_t i = row + (size_t)step; i < series->law_count; i += (size_t)step) /* below 0 it is huge */
+        if (is_of(&series->law[i], curve))
+            return has_value(&series->law[i], curve);
+    return false;
 }
 
-static bool write_gap(FILE *stream, const struct ub_figure *figure, size_t s, size_t row)
+/* A value that stands alone would make no line: it becomes a dash. */
+static void write_dash(FILE *stream, const struct ub_layout *layout, double x, double y)
 {
-    const struct ub_law_spot *spot = &figure->series[s].law[row];
-    if (!isfinite(spot->y) || !isfinite(spot->second))
-        return false;
-    fprintf(stream, "%.9g %.9g %.9g\n", spot->x, spot->y, spot->second);
-    return true;
+    const double at = ub_scale_fraction(&layout->x, x), half = UB_LONE_LAW_PX / 2.0 / layout->main.width;
+    fprintf(stream, "%.9g %.9g\n%.9g %.9g\n", ub_scale_value(&layout->x, fmax(0, at - half)), y,
+            ub_scale_value(&layout->x, fmin(1, at + half)), y);
 }
+
+static void write_spot(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, size_t s,
+                       size_t row, const struct curve *curve)
+{
+    const struct ub_series *series = &figure->series[s];
+    const double x = series->law[row].x + ub_layout_dodge(figure, s);
+    const double y = ub_law_spot_value(&series->law[row], curve->curve);
+    if (curve->other != curve->curve)
+        fprintf(stream, "%.9g %.9g %.9g\n", x, y, ub_law_spot_value(&series->law[row], curve->other));
+    else if (!figure->words && !is_joined(series, row, -1, curve) && !is_joined(series, row, 1, curve))
+        write_dash(stream, layout, x, y);
+    else
+        fprintf(stream, "%.9g %.9g\n", x, y);
+}
+
+/* An empty line stands wherever the curve breaks: gnuplot joins what no line parts. (Two of them would begin the
+ * next index.) */
+static bool write_curve(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout, size_t s,
+                        const struct curve *curve)
+{
+    const struct ub_series *series = &figure->series[s];
+    bool any = false, breaks = false;
+    for (size_t row = 0; row < series->law_count; row++) {
+        if (!is_of(&series->law[row], curve))
+            continue;
+        if (!has_value(&series->law[row], curve)) {
+            breaks = any;
+            continue;
+        }
+        fputs(breaks ? "\n" : "", stream);
+        write_spot(stream, figure, layout, s, row, curve);
+        any = true;
+        breaks = false;
+    }
+    return any;
+}
+
+/* ---- blocks ---------------------------------------------------------------- */
 
 struct block {
     const char *name, *count; /* $dots and N_DOTS */
     const char *styles;       /* DOT_LS: which style each index of the block has; NULL: none */
-    row_writer write;
-    bool of_law; /* rows are those of the law, else of the dots */
+    row_writer write;         /* NULL: a curve of the law */
+    struct curve curve;
 };
 
 /* Writes the series that have rows as indices of one datablock, and which they are. */
-static void write_block(FILE *stream, const struct ub_figure *figure, const struct block *block, bool wanted)
+static void write_block(FILE *stream, const struct ub_figure *figure, const struct ub_layout *layout,
+                        const struct block *block, bool wanted)
 {
     size_t used[UB_CHART_SERIES], count = 0;
     fprintf(stream, "%s << EOD\n", block->name);
     for (size_t s = 0; s < figure->series_count && wanted; s++) {
-        const size_t rows = block->of_law ? figure->series[s].law_count : figure->series[s].dot_count;
-        bool any = false;
-        for (size_t row = 0; row < rows; row++)
-            any = block->write(stream, figure, s, row) || any;
-        if (!any)
+        if (!(block->write ? write_dots(stream, figure, s, block->write)
+                           : write_curve(stream, figure, layout, s, &block->curve)))
             continue;
         fputs("\n\n", stream);
         used[count++] = s + 1;
@@ -225,16 +271,16 @@ static void write_blocks(FILE *stream, const struct ub_figure *figure, const str
         struct block block;
         bool wanted;
     } rows[] = {
-        {{"$dots", "N_DOTS", "DOT_LS", write_dot, false}, true},
-        {{"$interval", "N_CI", NULL, write_interval, false}, layout->draws_ci},
-        {{"$law", "N_LAW", "LAW_LS", write_law, true}, true},
-        {{"$second", "N_SECOND", NULL, write_second, true}, figure->has_second},
-        {{"$gap", "N_GAP", NULL, write_gap, true}, figure->has_second && *figure->gap_label},
-        {{"$panel_dots", "N_PANEL_DOTS", "PANEL_DOTS_LS", write_panel_dot, false}, layout->has_lower},
-        {{"$panel_law", "N_PANEL_LAW", "PANEL_LAW_LS", write_panel_law, true}, layout->has_lower},
+        {{"$dots", "N_DOTS", "DOT_LS", write_dot, {0}}, true},
+        {{"$interval", "N_CI", NULL, write_interval, {0}}, layout->draws_ci},
+        {{"$law", "N_LAW", "LAW_LS", NULL, {UB_CURVE_LAW, UB_CURVE_LAW}}, true},
+        {{"$second", "N_SECOND", NULL, NULL, {UB_CURVE_SECOND, UB_CURVE_SECOND}}, figure->has_second},
+        {{"$gap", "N_GAP", NULL, NULL, {UB_CURVE_LAW, UB_CURVE_SECOND}}, figure->has_second && *figure->gap_label},
+        {{"$panel_dots", "N_PANEL_DOTS", "PANEL_DOTS_LS", write_panel_dot, {0}}, layout->has_lower},
+        {{"$panel_law", "N_PANEL_LAW", "PANEL_LAW_LS", NULL, {UB_CURVE_PANEL, UB_CURVE_PANEL}}, layout->has_lower},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        write_block(stream, figure, &rows[i].block, rows[i].wanted);
+        write_block(stream, figure, layout, &rows[i].block, rows[i].wanted);
     write_levels(stream, "$ceiling", "N_CEILING", layout, figure->ceilings, figure->ceiling_count);
     write_levels(stream, "$sheet", "N_SHEET", layout, &figure->data_sheet, isfinite(figure->data_sheet));
     write_marks(stream, figure);

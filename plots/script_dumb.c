@@ -172,17 +172,13 @@ static void make_page(const struct ub_figure *figure, struct ub_layout *layout, 
 
 /* ---- data -------------------------------------------------------------------- */
 
-/* The value at `fraction` of a scale. */
-static double value_at(const struct ub_scale *scale, double fraction)
+/* The next spot of the curve after `row`; NULL: none. */
+static const struct ub_law_spot *spot_after(const struct ub_series *series, size_t row, enum ub_curve curve)
 {
-    if (scale->kind == UB_SCALE_LOG2)
-        return scale->lo * pow(scale->hi / scale->lo, fraction);
-    return scale->lo + (scale->hi - scale->lo) * fraction;
-}
-
-static double law_of(const struct ub_law_spot *spot, bool lower)
-{
-    return lower ? spot->panel : spot->y;
+    while (++row < series->law_count)
+        if (ub_law_spot_is_of(&series->law[row], curve))
+            return &series->law[row];
+    return NULL;
 }
 
 /* The law in steps of one column, straight between its spots. */
@@ -190,22 +186,24 @@ static bool write_dense_law(FILE *stream, const struct page *page, const struct 
                             const struct ub_layout *layout, bool lower)
 {
     const struct ub_series *series = &figure->series[index];
+    const enum ub_curve curve = lower ? UB_CURVE_PANEL : UB_CURVE_LAW;
     const double aside = ub_layout_dodge(figure, index);
     const struct ub_scale *y = lower ? &layout->lower.y : &layout->main.y;
     bool any = false;
     for (size_t i = 0; i < series->law_count; i++) {
-        const struct ub_law_spot *a = &series->law[i], *b = &series->law[i + 1 < series->law_count ? i + 1 : i];
-        if (!isfinite(law_of(a, lower)))
+        const struct ub_law_spot *a = &series->law[i], *b = spot_after(series, i, curve);
+        const double from = ub_law_spot_value(a, curve), to = b ? ub_law_spot_value(b, curve) : NAN;
+        if (!isfinite(from))
             continue;
-        const bool joined = !figure->words && isfinite(law_of(b, lower));
+        const bool joined = !figure->words && isfinite(to);
         const double ax = ub_scale_fraction(&layout->x, a->x + aside),
                      bx = joined ? ub_scale_fraction(&layout->x, b->x) : ax;
-        const double ay = ub_scale_fraction(y, law_of(a, lower)),
-                     by = joined ? ub_scale_fraction(y, law_of(b, lower)) : ay;
+        const double ay = ub_scale_fraction(y, from), by = joined ? ub_scale_fraction(y, to) : ay;
         const int steps = 1 + (int)((bx - ax) * page->columns);
         for (int s = 0; s < steps; s++) {
             const double t = (double)s / steps;
-            fprintf(stream, "%.9g %.9g\n", value_at(&layout->x, ax + (bx - ax) * t), value_at(y, ay + (by - ay) * t));
+            fprintf(stream, "%.9g %.9g\n", ub_scale_value(&layout->x, ax + (bx - ax) * t),
+                    ub_scale_value(y, ay + (by - ay) * t));
         }
         any = true;
     }
@@ -262,7 +260,8 @@ static void write_ceiling_block(FILE *stream, const struct page *page, const str
     fputs("$ceiling << EOD\n", stream);
     for (size_t i = 0; i < count; i++)
         for (int column = 0; column <= page->columns; column++)
-            fprintf(stream, "%.9g %.9g\n", value_at(&layout->x, (double)column / page->columns), figure->ceilings[i]);
+            fprintf(stream, "%.9g %.9g\n", ub_scale_value(&layout->x, (double)column / page->columns),
+                    figure->ceilings[i]);
     fprintf(stream, "%sEOD\nN_CEILING = %d; PT_CEILING = '%s'\n", count ? "" : "0 0\n", count > 0,
             sign_text(page, &ceiling_sign));
 }

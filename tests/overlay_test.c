@@ -247,7 +247,8 @@ static void untested_times_are_left_out(void **state)
     (void)state;
     static struct ub_figure figure;
     struct ub_dot dots[] = {{.x = 1, .y = 101, .panel = NAN}, {.x = 2, .y = 412, .panel = NAN}};
-    struct ub_law_spot law[] = {{1, 100, NAN, NAN}, {2, 100, NAN, NAN}};
+    struct ub_law_spot law[] = {{.x = 1, .y = 100, .second = NAN, .panel = NAN},
+                                {.x = 2, .y = 100, .second = NAN, .panel = NAN}};
     char text[UB_DESCRIPTION_BYTES];
     figure = (struct ub_figure){.source = UB_MEASURED, .y_label = "useful bandwidth  [GB/s]", .series_count = 1};
     figure.series[0] = (struct ub_series){.dot_count = 2, .dots = dots, .law_count = 2, .law = law};

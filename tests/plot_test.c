@@ -224,6 +224,36 @@ static const struct ub_micro stairs = {
     .metrics = strided_metrics,
 };
 
+/* A law that says nothing of strides 9 to 12 and 14. */
+static void holed_law(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct ub_point *point,
+                      struct ub_law *out)
+{
+    const int64_t stride = point->values[STRIDE];
+    strided_law(gpu, constants, point, out);
+    if ((stride >= 9 && stride <= 12) || stride == 14)
+        out->time_ns = NAN;
+}
+
+static const struct ub_micro holed = {
+    .name = "holed",
+    .rule = "As strided, as far as is known.",
+    .axis_count = AXES,
+    .axes = axes,
+    .counter_count = 2,
+    .counters = counter_keys,
+    .metric_count = 3,
+    .metric_keys = metric_keys,
+    .chart = {.metric = "useful_bandwidth",
+              .metric_label = "useful bandwidth  [GB/s]",
+              .metric_scale = 1e-9,
+              .panel_metric = "sectors_per_request",
+              .panel_label = "sectors / request"},
+    .timer = strided_timer,
+    .supported = strided_supported,
+    .law = holed_law,
+    .metrics = strided_metrics,
+};
+
 /* A rule whose points stand where their metric says, and which has a second quantity
  * where its points do other work (op=copy). */
 static const char *const folded_keys[] = {"bandwidth", "rate", "in_flight"};
@@ -298,8 +328,8 @@ static const struct ub_micro roofed = {
     .metrics = roofed_metrics,
 };
 
-const struct ub_entry ub_entries[] = {
-    {&strided, NULL}, {&plain, NULL}, {&stairs, NULL}, {&folded, NULL}, {&roofed, NULL}};
+const struct ub_entry ub_entries[] = {{&strided, NULL}, {&plain, NULL},  {&stairs, NULL},
+                                      {&holed, NULL},   {&folded, NULL}, {&roofed, NULL}};
 const size_t ub_entry_count = sizeof ub_entries / sizeof ub_entries[0];
 
 /* ---- records ----------------------------------------------------------------- */
@@ -836,6 +866,16 @@ static void test_places(void **state)
     assert_false(ub_place_near(&place, 60, 14, 300, &own, 0, NULL, &corner));
     ub_place_free(&place);
 
+    /* No curve runs over a break, so that nothing there can be named after it. */
+    assert_true(ub_place_init(&place, 0, 0, 600, 200));
+    struct ub_spot broken[] = {{0, 100}, {100, 100}, {NAN, NAN}, {500, 100}, {600, 100}};
+    const struct ub_path pieces = {.joined = true, .count = 5, .spots = broken};
+    ub_place_box(&place, 0, 0, 180, 200);
+    ub_place_box(&place, 420, 0, 180, 200);
+    assert_false(ub_place_near(&place, 60, 14, 30, &pieces, 0, NULL, &corner));
+    assert_true(ub_place_near(&place, 60, 14, 90, &pieces, 0, NULL, &corner));
+    ub_place_free(&place);
+
     assert_true(ub_place_init(&place, 0, 0, 400, 200));
     struct ub_spot upper[] = {{0, 20}, {400, 20}}, lower[] = {{0, 100}, {400, 100}};
     const struct ub_path above = {.joined = true, .count = 2, .spots = upper};
@@ -943,6 +983,115 @@ static void test_stairs(void **state)
         char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
         assert_non_null(strstr(script, rows[i].x));
         assert_non_null(strstr(script, rows[i].y));
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
+/* How many rows of a datablock follow on each other, of each piece: "8 2 6". */
+static void pieces_of(const char *script, const char *block, char *text, size_t size)
+{
+    char start[64];
+    snprintf(start, sizeof start, "%s << EOD\n", block);
+    const char *line = strstr(script, start);
+    assert_non_null(line);
+    *text = 0;
+    for (int rows = 0; strncmp(line, "EOD\n", 4) != 0;) {
+        line = strchr(line, '\n') + 1;
+        rows += *line != '\n' && strncmp(line, "EOD", 3) != 0;
+        if (*line == '\n' && rows > 0) {
+            ub_text_append(text, size, "%s%d", *text ? " " : "", rows);
+            rows = 0;
+        }
+    }
+}
+
+static void make_holed(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    add_strides(record, &holed, 20, initial_point(), 0.001);
+}
+
+/* Widths that no launch can have lie between those swept. */
+static void make_widths(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t bytes = 1; bytes <= 16; bytes *= 2) {
+        struct ub_point point = initial_point();
+        point.values[BYTES] = bytes;
+        add_point(record, &strided, "bytes", &point, 0.001);
+    }
+}
+
+static void make_refused_width(struct ub_record *record)
+{
+    make_widths(record);
+    struct ub_point point = initial_point();
+    point.values[BYTES] = 6;
+    lose_point(add_point(record, &strided, "bytes", &point, 0.001), UB_POINT_SKIPPED, "an access is 4 or 8 bytes");
+}
+
+static void make_roofed(struct ub_record *record)
+{
+    init_record(record, UB_MEASURED);
+    for (int64_t pattern = 0; patterns[pattern]; pattern++) {
+        struct ub_point point = initial_point();
+        point.values[PATTERN] = pattern;
+        add_point(record, &roofed, "roofed", &point, 0.001);
+    }
+}
+
+/* Where the law has no value its line breaks, and a value alone is a dash of two rows; what lies
+ * between the values of an axis, and the spots of a roof, break nothing. */
+static void test_breaks(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*make)(struct ub_record *record);
+        const char *block, *pieces;
+    } rows[] = {
+        {make_holed, "$law", "8 2 6"},       {make_holed, "$panel_law", "20"},
+        {make_widths, "$law", "5"},          {make_widths, "$panel_law", "5"},
+        {make_refused_width, "$law", "3 2"}, {make_refused_width, "$panel_law", "3 2"},
+        {make_roofed, "$law", "5"},          {make_roofed, "$second", "132"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        char pieces[200];
+        rows[i].make(&record);
+        char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+        pieces_of(script, rows[i].block, pieces, sizeof pieces);
+        if (strcmp(pieces, rows[i].pieces) != 0)
+            fail_msg("row %zu: %s has %s rows, not %s", i, rows[i].block, pieces, rows[i].pieces);
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
+/* In a terminal too no dot of the law stands where it says nothing, and all between values of an axis do. */
+static void test_breaks_in_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*make)(struct ub_record *record);
+        double from, to;
+        bool empty;
+    } rows[] = {{make_holed, 8.01, 12.9, true},
+                {make_holed, 13.1, 14.9, true},
+                {make_holed, 15.01, 19.9, false},
+                {make_widths, 8.1, 15.9, false},
+                {make_refused_width, 4.01, 7.9, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        bool empty = true;
+        rows[i].make(&record);
+        char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.txt");
+        const char *line = strchr(strstr(script, "$law << EOD\n"), '\n') + 1;
+        for (; strncmp(line, "EOD", 3) != 0; line = strchr(line, '\n') + 1)
+            if (*line != '\n' && strtod(line, NULL) > rows[i].from && strtod(line, NULL) < rows[i].to)
+                empty = false;
+        if (empty != rows[i].empty)
+            fail_msg("row %zu: %s", i, empty ? "nothing is drawn" : "something is drawn");
         free(script);
         ub_record_free(&record);
     }
@@ -1162,7 +1311,7 @@ static void test_mistakes(void **state)
         enum ub_status status;
         const char *parts[3];
     } rows[] = {
-        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, folded, roofed"}},
+        {{.rule = "stride"}, "a.svg", UB_USAGE, {"stride", "strided, plain, stairs, holed, folded, roofed"}},
         {{.rule = "plain"}, "a.svg", UB_USAGE, {"no points", "plain"}},
         {{.sweep = "ofset"}, "a.svg", UB_USAGE, {"--sweep ofset", "stride"}},
         {{.x = "strid"}, "a.svg", UB_USAGE, {"--x strid", "stride, offset, bytes, op, pattern, block, size"}},
@@ -1513,6 +1662,8 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_scripts),
         cmocka_unit_test(test_stairs),
+        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_breaks_in_characters),
         cmocka_unit_test(test_law_follows_constants),
         cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_place_by_metric),
