@@ -4,12 +4,13 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/engine/axis.h"
 #include "plots/scale.h"
 
-enum { NAME_CELLS = 40, REASON_CELLS = 90, LISTED_VALUES = 6 };
+enum { NAME_CELLS = 40, REASON_CELLS = 90, SERIES_CELLS = 60, LISTED_VALUES = 6 };
 
 /* Only words have a plural: no "%", no "B/s". */
 static void plural(const char *unit, bool one, char *text, size_t size)
@@ -300,46 +301,91 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* "failed: out of memory (stride 24, 28)" for all points lost as point `first` is. */
-static void note_loss(const struct ub_record *record, const struct ub_selection *selection,
-                      const struct ub_quantity *quantity, size_t first, char *note, size_t size)
+static bool is_lost_alike(const struct ub_record *record, const struct ub_quantity *quantity,
+                          const struct ub_selected *point, const char *kind, const char *reason)
+{
+    const char *other_reason, *other = loss(record, quantity, point->record, &other_reason);
+    return other && strcmp(other, kind) == 0 && same_text(other_reason, reason);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* "24, 28": each place once, whatever the number of series that lost it. */
+static void name_places(const struct ub_axis *axis, int64_t *values, size_t count, char *text, size_t size)
+{
+    size_t distinct = 0;
+    qsort(values, count, sizeof *values, compare_values);
+    *text = 0;
+    for (size_t i = 0; i < count; i++) {
+        char value[48];
+        if (i > 0 && values[i] == values[i - 1])
+            continue;
+        if (distinct++ < LISTED_VALUES)
+            ub_text_append(text, size, "%s%s", distinct > 1 ? ", " : "",
+                           ub_axis_text(axis, values[i], value, sizeof value));
+    }
+    if (distinct > LISTED_VALUES)
+        ub_text_append(text, size, " and %zu more", distinct - LISTED_VALUES);
+}
+
+/* "4 bytes, load; 8 bytes, load: " unless all series are concerned. */
+static void name_series(const struct ub_figure *figure, const bool concerned[UB_CHART_SERIES], char *text, size_t size)
+{
+    size_t count = 0;
+    *text = 0;
+    for (size_t s = 0; s < figure->series_count; s++)
+        count += concerned[s];
+    for (size_t s = 0; s < figure->series_count && count < figure->series_count; s++)
+        if (concerned[s])
+            ub_text_append(text, size, "%s%s", *text ? "; " : "", figure->series[s].label);
+    ub_text_shorten(text, size, SERIES_CELLS, (struct ub_measure){.cells = true});
+    if (*text)
+        ub_text_append(text, size, ": ");
+}
+
+/* "failed: out of memory (8 bytes: stride 24, 28)" for all points lost as point `first` is. */
+static bool note_loss(const struct ub_record *record, const struct ub_selection *selection,
+                      const struct ub_quantity *quantity, size_t first, struct ub_figure *figure, char *note,
+                      size_t size)
 {
     const struct ub_axis *axis = &selection->micro->axes[selection->x];
     const char *reason, *kind = loss(record, quantity, selection->points[first].record, &reason);
-    char clean[400], places[300] = "";
+    char clean[400], places[300], series[300];
+    bool concerned[UB_CHART_SERIES] = {false};
+    size_t count = 0;
+    int64_t *values = malloc(selection->count * sizeof *values);
+    if (!values)
+        return false;
+    for (size_t i = first; i < selection->count; i++) {
+        const struct ub_selected *point = &selection->points[i];
+        if (!is_lost_alike(record, quantity, point, kind, reason))
+            continue;
+        values[count++] = point->x;
+        concerned[point->series] = true;
+    }
+    name_places(axis, values, count, places, sizeof places);
+    name_series(figure, concerned, series, sizeof series);
+    free(values);
     ub_text_clean(reason, clean, sizeof clean);
     ub_text_shorten(clean, sizeof clean, REASON_CELLS, (struct ub_measure){.cells = true});
-    size_t count = 0;
-    int64_t last = 0;
-    for (size_t i = first; i < selection->count; i++) {
-        const char *other_reason, *other = loss(record, quantity, selection->points[i].record, &other_reason);
-        if (!other || strcmp(other, kind) != 0 || !same_text(other_reason, reason))
-            continue;
-        if (count > 0 && selection->points[i].x == last)
-            continue;
-        last = selection->points[i].x;
-        char value[48];
-        if (count++ < LISTED_VALUES)
-            ub_text_append(places, sizeof places, "%s%s", count > 1 ? ", " : "",
-                           ub_axis_text(axis, last, value, sizeof value));
-    }
-    if (count > LISTED_VALUES)
-        ub_text_append(places, sizeof places, " and %zu more", count - LISTED_VALUES);
-    ub_text_set(note, size, "× %s%s%s  (%s %s)", kind, *clean ? ": " : "", clean, axis->name, places);
+    ub_text_set(note, size, "× %s%s%s  (%s%s %s)", kind, *clean ? ": " : "", clean, series, axis->name, places);
+    return true;
 }
 
 static bool told_already(const struct ub_record *record, const struct ub_selection *selection,
                          const struct ub_quantity *quantity, size_t index, const char *kind, const char *reason)
 {
-    for (size_t i = 0; i < index; i++) {
-        const char *other_reason, *other = loss(record, quantity, selection->points[i].record, &other_reason);
-        if (other && strcmp(other, kind) == 0 && same_text(other_reason, reason))
+    for (size_t i = 0; i < index; i++)
+        if (is_lost_alike(record, quantity, &selection->points[i], kind, reason))
             return true;
-    }
     return false;
 }
 
-void ub_caption_lost(const struct ub_record *record, const struct ub_selection *selection,
+bool ub_caption_lost(const struct ub_record *record, const struct ub_selection *selection,
                      const struct ub_quantity *quantity, struct ub_figure *figure)
 {
     enum { TOLD = 4 };
@@ -349,8 +395,8 @@ void ub_caption_lost(const struct ub_record *record, const struct ub_selection *
         if (!kind || told_already(record, selection, quantity, i, kind, reason))
             continue;
         char *note = reasons++ < TOLD ? add_note(figure) : NULL;
-        if (note)
-            note_loss(record, selection, quantity, i, note, sizeof figure->notes[0]);
+        if (note && !note_loss(record, selection, quantity, i, figure, note, sizeof figure->notes[0]))
+            return false;
     }
     char *more = reasons > TOLD ? add_note(figure) : NULL;
     if (more)
@@ -368,6 +414,7 @@ void ub_caption_lost(const struct ub_record *record, const struct ub_selection *
     if (note)
         ub_text_set(note, sizeof figure->notes[0], "the lower panel shows the law alone: no counters%s%s",
                     *why ? ": " : "", why);
+    return true;
 }
 
 /* "[GB/s]" of an axis label as " GB/s". */

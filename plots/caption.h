@@ -27,8 +27,9 @@ void ub_caption_figure(const struct ub_record *record, const struct ub_plot_opti
                        const struct ub_selection *selection, const struct ub_quantity *quantity,
                        struct ub_figure *figure);
 
-/* The line under the chart for points that are not drawn: one note for each reason. */
-void ub_caption_lost(const struct ub_record *record, const struct ub_selection *selection,
+/* The line under the chart for points that are not drawn: one note for each reason, with the series that it
+ * concerns unless that is all of them. The labels of the series stand already. False: out of memory. */
+bool ub_caption_lost(const struct ub_record *record, const struct ub_selection *selection,
                      const struct ub_quantity *quantity, struct ub_figure *figure);
 
 /* Completes the conditions by the number of samples: " · median of 1 to 30 samples". */

@@ -543,7 +543,8 @@ static bool fill(struct work *work, struct ub_error *err)
     if (work->x_metric && axis->kind == UB_AXIS_WORD && !name_dots(work, err))
         return false;
     make_marks(work);
-    ub_caption_lost(work->record, &work->selection, &work->quantity, figure);
+    if (!ub_caption_lost(work->record, &work->selection, &work->quantity, figure))
+        return out_of_memory(err);
     char key[160];
     ub_text_clean(work->quantity.key, key, sizeof key);
     if (!draws_anything(figure))

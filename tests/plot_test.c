@@ -1221,6 +1221,32 @@ static void test_marks(void **state)
     ub_record_free(&record);
 }
 
+/* Whose the points without a value are is said where not all series have them, each place once. */
+static void test_lost_of_series(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t lost[5]; /* of three series with 32 points each, in the order of the record; 0 ends */
+        const char *note;
+    } rows[] = {
+        {{4, 5}, "'× failed: broken  (4 bytes: stride 5, 6)'"},
+        {{68, 36, 37}, "'× failed: broken  (8 bytes; 16 bytes: stride 5, 6)'"},
+        {{4, 36, 68}, "'× failed: broken  (stride 5)'"},
+        {{68, 4, 38}, "'× failed: broken  (stride 5, 7)'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        make_bytes_series(&record);
+        for (size_t n = 0; rows[i].lost[n]; n++)
+            lose_point(&record.points[rows[i].lost[n]], UB_POINT_FAILED, "broken");
+        char *script = script_of(&record, &(struct ub_plot_options){0}, "chart.svg");
+        if (!strstr(script, rows[i].note))
+            fail_msg("row %zu: no %s", i, rows[i].note);
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
 static void test_other_metric(void **state)
 {
     (void)state;
@@ -1668,6 +1694,7 @@ int main(void)
         cmocka_unit_test(test_one_sweep_only),
         cmocka_unit_test(test_place_by_metric),
         cmocka_unit_test(test_words_under_a_roof),
+        cmocka_unit_test(test_lost_of_series),
         cmocka_unit_test(test_other_metric),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_panel),
