@@ -184,8 +184,7 @@ static void what_cannot_be_drawn_is_said(void **state)
     ub_record_free(&record);
 }
 
-/* A launch without overlap says so; more stages than colours share the last one; no text of a
- * record reaches gnuplot outside of quotes. */
+/* A launch without overlap says so; no text of a record reaches gnuplot outside of quotes. */
 static void odd_records_are_drawn(void **state)
 {
     struct ub_record record;
@@ -216,6 +215,153 @@ static void odd_records_are_drawn(void **state)
     ub_record_free(&record);
 }
 
+/* One operation a stage, in sequence: their names end in the letters from a on. */
+static void add_stages(struct ub_record *record, size_t count, const char *format)
+{
+    struct ub_record_point *point = add_point(record, 2, "a");
+    point->span_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ub_span span = {(int)(i % 2), (int)i, "", 10e3 * (double)i, 10e3 * (double)(i + 1)};
+        snprintf(span.stage, sizeof span.stage, format, (char)('a' + i));
+        ub_point_add_span(point, &span);
+    }
+}
+
+/* Stages that share the last colour have a letter in the bar and in the key; what is beyond twelve says so. */
+static void many_stages_are_told_apart(void **state)
+{
+    static const struct {
+        size_t stages;
+        const char *format, *wanted[4], *unwanted;
+    } rows[] = {
+        {6, "stage %c", {"set label 'stage f' at", "set label '5' at", "'number: the segment'"}, "'a stage f'"},
+        {7, "stage %c", {"'stage e'", "'a stage f'", "'b stage g'", "'b6'"}, "further stages"},
+        {13,
+         "stage %c",
+         {"'letter: the stage, number: the segment'", "'g stage l'", "'+ further stages'", "'+12'"},
+         "stage m"},
+        {7, "WWWWWWWWWWWWWW%c", {"'WWWWWWWW…'", "'a WWWWWWWW…'"}, "WWWWWWWWWWWWWW"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record;
+        struct ub_error err;
+        make_record(&record, UB_PREDICTED);
+        add_stages(&record, rows[i].stages, rows[i].format);
+        char *script = script_of(&record, &svg, &err);
+        assert_non_null(script);
+        for (size_t w = 0; w < COUNT(rows[i].wanted) && rows[i].wanted[w]; w++)
+            expect_in(script, rows[i].wanted[w]);
+        if (strstr(script, rows[i].unwanted))
+            fail_msg("row %zu has %s", i, rows[i].unwanted);
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
+/* No key leaves the picture, however many there are. */
+static void keys_stay_in_the_picture(void **state)
+{
+    struct ub_record record;
+    struct ub_error err;
+    (void)state;
+    make_record(&record, UB_PREDICTED);
+    add_stages(&record, 13, "WWWWWWWWWWWWWW%c");
+    char *script = script_of(&record, &svg, &err);
+    assert_non_null(script);
+    double lowest = 1;
+    size_t keys = 0;
+    for (const char *at = script; (at = strstr(at, "…' at screen "));) {
+        double x, y;
+        at += strlen("…' at screen ");
+        assert_int_equal(sscanf(at, "%lf,%lf", &x, &y), 2);
+        assert_true(x * 900 + 120 < 900);
+        lowest = y < lowest ? y : lowest;
+        keys++;
+    }
+    assert_int_equal(keys, 12);
+    const char *frame = strstr(script, "TM = ");
+    assert_non_null(frame);
+    assert_true(strtod(frame + 5, NULL) < lowest);
+    free(script);
+    ub_record_free(&record);
+}
+
+/* Letters are those of the names as far as none has them yet. */
+static void no_letter_stands_for_two_stages(void **state)
+{
+    static const struct {
+        size_t stages;
+        const char *format, *wanted;
+    } rows[] = {{3, "%c copy", "c a copy, b b copy, o c copy, . nothing"},
+                {13, "s %c", "a s a, b s b, c s c, d s d, e s e, f s f, g s g, h s h, i s i, j s j, k s k,"},
+                {13, "%c", "l l, + further stages, . nothing"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record;
+        struct ub_error err;
+        make_record(&record, UB_PREDICTED);
+        add_stages(&record, rows[i].stages, rows[i].format);
+        const struct ub_plot_options options = {.term = "dumb", .columns = 100};
+        char *script = script_of(&record, &options, &err);
+        assert_non_null(script);
+        expect_in(script, rows[i].wanted);
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
+/* No line is wider than the terminal, and the rows keep most of a narrow one; below 40 columns
+ * none is narrower. */
+static void a_narrow_terminal_is_used_well(void **state)
+{
+    static const struct {
+        int columns, width;
+        const char *wanted[3];
+    } rows[] = {
+        {20, 40, {"'2.5 operations at the same time in'", "'the mean: 75 us of work in 30 us'", "W = 40;"}},
+        {40, 40, {"'i copy in, k kernel, o copy out,'", "'b barrier, . nothing'", "set lmargin 10; set tmargin 6"}},
+        {80,
+         80,
+         {"'i copy in, k kernel, o copy out, b barrier, . nothing'", "W = 80;", "set lmargin 10; set tmargin 4"}},
+    };
+    struct ub_record record;
+    struct ub_error err;
+    (void)state;
+    make_record(&record, UB_PREDICTED);
+    add_point(&record, 2, "a");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct ub_plot_options options = {.term = "dumb", .columns = rows[i].columns};
+        char *script = script_of(&record, &options, &err);
+        assert_non_null(script);
+        for (size_t w = 0; w < COUNT(rows[i].wanted); w++)
+            expect_in(script, rows[i].wanted[w]);
+        for (const char *at = script; (at = strstr(at, "set label '"));) {
+            at += strlen("set label '");
+            assert_true(strcspn(at, "'") < (size_t)rows[i].width);
+        }
+        free(script);
+    }
+    ub_record_free(&record);
+}
+
+/* What falls between two cells is counted. */
+static void what_is_too_short_is_counted(void **state)
+{
+    struct ub_record record;
+    struct ub_error err;
+    (void)state;
+    make_record(&record, UB_PREDICTED);
+    struct ub_record_point *point = add_point(&record, 2, "a");
+    point->spans[0].end_ns = point->spans[2].begin_ns = 1;
+    const struct ub_plot_options options = {.term = "dumb", .columns = 100};
+    char *script = script_of(&record, &options, &err);
+    assert_non_null(script);
+    expect_in(script, "; 1 operation too short for a letter");
+    free(script);
+    ub_record_free(&record);
+}
+
 static void a_terminal_shows_letters(void **state)
 {
     struct ub_record record;
@@ -226,9 +372,10 @@ static void a_terminal_shows_letters(void **state)
     const struct ub_plot_options options = {.term = "dumb", .columns = 50};
     char *script = script_of(&record, &options, &err);
     assert_non_null(script);
-    expect_in(script, "set label 'iiiiiiiiiikkkkkkkkkkoooooooooo' at graph 0,first 3");
-    expect_in(script, "set label '...............bbbbbbbbbbbbbbb' at graph 0,first 1");
-    expect_in(script, "i copy in, k kernel, o copy out, b barrier, . nothing");
+    expect_in(script, "set label 'iiiiiiiiiiiikkkkkkkkkkkkoooooooooooo' at graph 0,first 3");
+    expect_in(script, "set label '..................bbbbbbbbbbbbbbbbbb' at graph 0,first 1");
+    expect_in(script, "'i copy in, k kernel, o copy out, b barrier,'");
+    expect_in(script, "'. nothing'");
     free(script);
     ub_record_free(&record);
 }
@@ -241,6 +388,11 @@ int main(void)
         cmocka_unit_test(the_point_with_most_at_once_is_shown),
         cmocka_unit_test(what_cannot_be_drawn_is_said),
         cmocka_unit_test(odd_records_are_drawn),
+        cmocka_unit_test(many_stages_are_told_apart),
+        cmocka_unit_test(keys_stay_in_the_picture),
+        cmocka_unit_test(no_letter_stands_for_two_stages),
+        cmocka_unit_test(a_narrow_terminal_is_used_well),
+        cmocka_unit_test(what_is_too_short_is_counted),
         cmocka_unit_test(a_terminal_shows_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
