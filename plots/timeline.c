@@ -13,6 +13,10 @@
 #include "plots/select.h"
 #include "plots/timeline_parts.h"
 
+/* Beyond these a picture is a pattern: a bar has no room for the number of its segment, a row none
+ * for its bars. */
+enum { READABLE_BARS = 12, READABLE_ROWS = 8 };
+
 static const struct ub_measure small = {.size_px = 12.7}, heading = {.size_px = 17.3, .bold = true};
 
 /* ---- which point ------------------------------------------------------------ */
@@ -60,31 +64,47 @@ static bool refuse_options(const struct ub_plot_options *options, struct ub_erro
     return true;
 }
 
+/* By how many bars the fullest row, and by how many rows the picture, is above what can be read. */
+static size_t crowding_of(const struct ub_span *spans, size_t count)
+{
+    size_t bars[UB_TIMELINE_ROWS] = {0}, rows = 0, fullest = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t *row = &bars[spans[i].stream == UB_DEFAULT_STREAM ? UB_TIMELINE_ROWS - 1 : spans[i].stream];
+        rows += *row == 0;
+        fullest = ++*row > fullest ? *row : fullest;
+    }
+    return (fullest > READABLE_BARS ? fullest - READABLE_BARS : 0) + (rows > READABLE_ROWS ? rows - READABLE_ROWS : 0);
+}
+
+/* A reader wants to follow a segment from stage to stage and see which stages run at once. Overlap is
+ * most where segments are many and small, and there neither can be seen: of the points that can be
+ * read the one with most overlap is shown, and where none can, of the least crowded ones. The axes
+ * name any other. */
+static bool is_better(const struct ub_record_point *point, const struct ub_record_point *than)
+{
+    const size_t crowding = crowding_of(point->spans, point->span_count),
+                 other = crowding_of(than->spans, than->span_count);
+    if (crowding != other)
+        return crowding < other;
+    return overlap_of(point->spans, point->span_count) > overlap_of(than->spans, than->span_count);
+}
+
 static bool choose(const struct ub_record *record, const struct ub_plot_options *options, struct ub_selected *chosen,
                    const struct ub_micro **micro, struct ub_error *err)
 {
     struct ub_plot_options wanted = *options;
     struct ub_selected *points = NULL;
-    size_t count = 0, with = 0;
-    double most = -1;
+    size_t count = 0;
     wanted.rule = rule_of(record, options->rule);
     if (!wanted.rule)
         return ub_fail(err, UB_BAD_DATA, "nothing to draw: no point of this record has a timeline");
     if (!ub_select_all(record, &wanted, micro, &points, &count, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const struct ub_record_point *point = points[i].record;
-        const double overlap = overlap_of(point->spans, point->span_count);
-        if (point->span_count == 0)
-            continue;
-        with++;
-        if (overlap > most) {
-            most = overlap;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].record->span_count > 0 && (!chosen->record || is_better(points[i].record, chosen->record)))
             *chosen = points[i];
-        }
-    }
     free(points);
-    return with > 0 || ub_fail(err, UB_BAD_DATA, "nothing to draw: no point that was asked for has a timeline");
+    return chosen->record || ub_fail(err, UB_BAD_DATA, "nothing to draw: no point that was asked for has a timeline");
 }
 
 /* ---- rows, stages, words ------------------------------------------------------ */

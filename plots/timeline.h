@@ -8,7 +8,8 @@
 #include "plots/render.h"
 
 /* Draws as ub_plot() does. Of the points that the options name (rule, sweep, axes) and that
- * have a timeline, the one on which most runs at the same time. UB_USAGE: an option that
+ * have a timeline with few enough operations to be read, the one on which most runs at the same
+ * time. UB_USAGE: an option that
  * belongs to charts of sweeps; UB_BAD_DATA: no such point has a timeline. */
 bool ub_plot_timeline(const struct ub_record *record, const struct ub_plot_options *options, const char *path,
                       struct ub_error *err);

@@ -148,6 +148,55 @@ static void the_point_with_most_at_once_is_shown(void **state)
     ub_record_free(&record);
 }
 
+/* Two streams with `operations` each that all run at the same time: more overlap than any other point. */
+static void crowd(struct ub_record_point *point, size_t streams, size_t operations)
+{
+    point->span_count = 0;
+    for (size_t i = 0; i < streams * operations; i++) {
+        const struct ub_span span = {(int)(i % streams), (int)i, "kernel", 0, 30e3};
+        ub_point_add_span(point, &span);
+    }
+}
+
+/* What can be read comes before what overlaps most. */
+static void a_crowded_point_is_not_shown(void **state)
+{
+    static const struct {
+        size_t streams, operations; /* of the point with 8 streams; those of the other can be read */
+        const char *wanted;
+    } rows[] = {{2, 12, "· 8 streams ·"}, {2, 13, "· 2 streams ·"}, {8, 12, "· 8 streams ·"}, {9, 12, "· 2 streams ·"}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct ub_record record;
+        struct ub_error err;
+        make_record(&record, UB_PREDICTED);
+        add_point(&record, 2, "a");
+        crowd(add_point(&record, 8, "a"), rows[i].streams, rows[i].operations);
+        char *script = script_of(&record, &svg, &err);
+        assert_non_null(script);
+        expect_in(script, rows[i].wanted);
+        free(script);
+        ub_record_free(&record);
+    }
+}
+
+/* Where none can be read the least crowded one is. */
+static void of_crowded_points_the_least_is_shown(void **state)
+{
+    struct ub_record record;
+    struct ub_error err;
+    (void)state;
+    make_record(&record, UB_PREDICTED);
+    crowd(add_point(&record, 2, "a"), 2, 64);
+    crowd(add_point(&record, 3, "a"), 2, 16);
+    crowd(add_point(&record, 4, "a"), 2, 32);
+    char *script = script_of(&record, &svg, &err);
+    assert_non_null(script);
+    expect_in(script, "· 3 streams ·");
+    free(script);
+    ub_record_free(&record);
+}
+
 static void what_cannot_be_drawn_is_said(void **state)
 {
     static const struct ub_axis_option eight = {.name = "streams", .spec = "8"}, none = {.name = "wide", .spec = "8"};
@@ -388,6 +437,8 @@ int main(void)
         cmocka_unit_test(the_point_with_most_at_once_is_shown),
         cmocka_unit_test(what_cannot_be_drawn_is_said),
         cmocka_unit_test(odd_records_are_drawn),
+        cmocka_unit_test(a_crowded_point_is_not_shown),
+        cmocka_unit_test(of_crowded_points_the_least_is_shown),
         cmocka_unit_test(many_stages_are_told_apart),
         cmocka_unit_test(keys_stay_in_the_picture),
         cmocka_unit_test(no_letter_stands_for_two_stages),
