@@ -62,7 +62,7 @@ static void print_exit_codes(void)
         {"65", "a file is unreadable or not ubench's"},
         {"69", "a program that is needed is missing"},
         {"70", "a mistake of ubench itself, or out of memory"},
-        {"74", "an output cannot be written"},
+        {"74", "an output cannot be written, or the chart of run --plot has nothing to show (its record is kept)"},
         {"130, 143", "ended by SIGINT or SIGTERM; what there was is written"},
         {NULL, NULL},
     };

@@ -38,6 +38,7 @@ struct job {
     char *key_text; /* owned copy of --counters KEY,KEY */
     struct ub_run_paths paths;
     bool waited;    /* for another run to end: what the probe saw was that one */
+    bool undrawn;   /* a chart that was asked for has nothing to show */
     double drawn_s; /* progress */
 };
 
@@ -291,6 +292,18 @@ static bool draw(struct job *job, const char *rule, const char *path, struct ub_
     return true;
 }
 
+/* A chart that has nothing to show stops neither those of other rules nor the run, which went well: it is an
+ * output that was asked for and is not there. Unasked (a rule with one number) it is no news. */
+static void say_undrawn(struct job *job, const char *path, struct ub_error *err)
+{
+    if (job->options->plot) {
+        fprintf(stderr, "ubench: no chart%s%s: %s\n", strcmp(path, "-") == 0 ? "" : " in ",
+                strcmp(path, "-") == 0 ? "" : path, err->text);
+        job->undrawn = true;
+    }
+    err->text[0] = 0;
+}
+
 /* One chart a rule; a chart that was not asked for and cannot be drawn is a sentence, not a failure. */
 static bool draw_all(struct job *job, struct ub_error *err)
 {
@@ -311,10 +324,13 @@ static bool draw_all(struct job *job, struct ub_error *err)
             snprintf(path, sizeof path, "%s", job->paths.chart);
         if (draw(job, micro->name, path, err))
             continue;
+        if (err->status == UB_BAD_DATA) {
+            say_undrawn(job, path, err);
+            continue;
+        }
         if (job->options->plot)
             return false;
-        if (err->status != UB_BAD_DATA) /* nothing to draw (a rule with one number) is no news */
-            fprintf(stderr, "ubench: no chart: %s\n", err->text);
+        fprintf(stderr, "ubench: no chart: %s\n", err->text);
         err->text[0] = 0;
     }
     return true;
@@ -482,6 +498,9 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
         status = ub_run_status(&job.record, job.request.counters);
         /* What was measured is written whatever it says. */
         ok = write_all(&job, err);
+        /* Where points were lost, that is why there is nothing to draw: it stays the news. */
+        if (ok && job.undrawn && status == UB_OK)
+            status = UB_CANNOT_WRITE;
     }
     free_job(&job);
     if (!ok)

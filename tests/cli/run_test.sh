@@ -162,6 +162,24 @@ has "$said" "gnuplot"
 UBENCH_GNUPLOT=/nonexistent/gnuplot expect 69 "${run[@]}" --stride 1 -o nochart2.json --plot x.svg
 [ -s nochart2.json ] || fail "the record is lost because the chart could not be drawn"
 
+# ---- a chart with nothing to show: the run went well, but what was asked for is not there
+if command -v gnuplot >/dev/null; then
+    undrawn=("$fake" run null --device model:h200)
+    expect 74 "${undrawn[@]}" --timer sm_clock -o empty.json --plot empty.svg
+    has "$said" "record in empty.json"
+    has "$said" "no chart in empty.svg: nothing to draw: no point of null has a value"
+    is empty.json 'len(sweep)' 1
+    [ -e empty.svg ] && fail "a chart of nothing"
+    expect 74 "${undrawn[@]}" --timer sm_clock -o quiet.json --plot quiet.svg -q
+    has "$said" "no chart in quiet.svg"
+    expect 0 "${undrawn[@]}" --timer sm_clock -o unasked.json
+    case "$said" in *"no chart"*) fail "news of a chart that nobody asked for: $said" ;; esac
+    # The other rule has its chart.
+    expect 74 "$fake" run null grid --timer sm_clock --device model:h200 -o two.json --plot two.svg
+    has "$said" "no chart in two-null.svg"
+    [ -s two-grid.svg ] || fail "one chart of nothing costs the others: $said"
+fi
+
 # ---- cut off and resumed
 UBENCH_FAKE=hang:stride=5 "${run[@]}" --stride 1..8 --timeout 30 -o cut.json -q >/dev/null 2>&1 &
 pid=$!
