@@ -85,12 +85,32 @@ static void make_margins(const struct ub_figure *figure, struct ub_layout *out)
     out->lower.width = out->main.width;
 }
 
+/* A turned label ends at its tick and begins left of it, at worst left of the picture:
+ * the panels move to the right by what it lacks. */
+static void make_room_for_turned(struct ub_layout *out)
+{
+    const double along = 0.87; /* cosine of 30 degrees */
+    double lack = 0;
+    for (size_t i = 0; i < out->x.tick_count; i++) {
+        const double fraction = ub_scale_fraction(&out->x, out->x.ticks[i].at);
+        const double begins = out->main.left + out->main.width * fraction -
+                              along * ub_text_width(out->x.ticks[i].label, ub_layout_fonts[UB_FONT_BODY]) - TICK_PX;
+        lack = fmax(lack, (EDGE / 2.0 - begins) / fmax(1 - fraction, 0.5));
+    }
+    out->main.left += lack;
+    out->main.width -= lack;
+    out->lower.left = out->main.left;
+    out->lower.width = out->main.width;
+}
+
 /* Tick labels of words that do not fit beside each other are turned. */
 static double x_tick_height(struct ub_layout *out)
 {
     const double slot = out->main.width / fmax(1, (double)out->x.tick_count);
     const double widest = widest_tick(&out->x, UB_FONT_BODY);
     out->rotated_ticks = out->x.kind == UB_SCALE_CATEGORY && widest + 8 > slot;
+    if (out->rotated_ticks)
+        make_room_for_turned(out);
     return out->rotated_ticks ? widest * 0.5 + 24 : 24;
 }
 
