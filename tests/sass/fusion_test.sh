@@ -7,126 +7,104 @@
 # that is kept is loaded once; attention, no access to global memory beyond the tiles.
 # Exponentials are one MUFU.EX2 each; nothing is spilled.
 set -u
-: "${UBENCH_SOURCE:?}"
-command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-disassembler=${NVDISASM:-$(command -v nvdisasm)}
-command -v nvcc >/dev/null || { echo "SKIP: nvcc is not installed"; exit 77; }
-[ -n "$disassembler" ] || { echo "SKIP: nvdisasm is not installed (NVDISASM names one)"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-nvcc -std=c++17 -arch=sm_90a -I"$UBENCH_SOURCE" -cubin -o "$work/kernel.cubin" "$UBENCH_SOURCE/micro/fusion/kernel.cu" || exit 1
-"$disassembler" -c "$work/kernel.cubin" >"$work/kernel.sass" || exit 1
+. "$(dirname "$0")/lib.sh"
+compile_kernel micro/fusion/kernel.cu "$work/kernel.sass"
 python3 - "$work/kernel.sass" <<'END'
-import re, sys
-text = open(sys.argv[1], encoding="utf-8").read()
-faults, found = [], set()
+import re, sass, sys
+faults, found = sass.Faults(), set()
+expect = faults.expect
 
-class Code:
-    def __init__(self, section):
-        lines = [re.sub(r"/\*[0-9a-fx]+\*/", "", l).strip() for l in section.split("\n")]
-        self.lines = [l for l in lines if l and not (l.startswith(".") and not l.startswith(".L_"))]
-        self.opcode = [re.sub(r"^@!?U?P[0-9T]+ ", "", l).split()[0].rstrip(";") for l in self.lines]
-        labels = {l.rstrip(":"): i for i, l in enumerate(self.lines) if l.startswith(".L_")}
-        back = [(labels[t[1]], i) for i, l in enumerate(self.lines)
-                if (t := re.search(r"BRA.*`\((\.L_x_\d+)\)", l)) and labels.get(t[1], i) < i]
-        # loops that hold no other one, but for the endless one behind the end of the code
-        self.loops = [(a, b) for a, b in back if b - a > 1 and not any(a <= c and d < b for c, d in back if (c, d) != (a, b))]
-    def at(self, start, span=None):
-        a, b = span or (0, len(self.opcode))
-        return [i for i in range(a, b) if self.opcode[i].startswith(start)]
-    def count(self, start, span=None):
-        return len(self.at(start, span))
-    def unrolled(self):
-        """Loops over a row with four loads each; what is left of it has a loop with one."""
-        return [l for l in self.loops if self.count("LDG", l) == 4]
+def inner_loops(kernel):
+    return sass.innermost(kernel.loops)
 
-def expect(name, what, got, wanted):
-    if got != wanted:
-        faults.append(f"{name}: {what}: {got} instead of {wanted}")
+def unrolled(kernel):
+    """Loops over a row with four loads each; what is left of it has a loop with one."""
+    return [loop for loop in inner_loops(kernel) if kernel.count("LDG", loop) == 4]
 
-def all_wide(name, code, single=0):
+def all_wide(name, kernel, single=0):
     for op in ("LDG", "STG"):
-        narrow = code.count(op) - code.count(op + ".E.128")
+        narrow = kernel.count(op) - kernel.count(op + ".E.128")
         expect(name, f"{op} that are not 16 bytes wide", narrow, single if op == "LDG" else 0)
 
-def elementwise(name, code, work):
-    all_wide(name, code)
-    expect(name, "loads", code.count("LDG"), 1)
-    expect(name, "stores", code.count("STG"), 1)
+def elementwise(name, kernel, work):
+    all_wide(name, kernel)
+    expect(name, "loads", kernel.count("LDG"), 1)
+    expect(name, "stores", kernel.count("STG"), 1)
     # eight steps in a loop, and pieces of four, two and one: of four floats each
-    expect(name, work, code.count(work), 4 * (8 + 4 + 2 + 1))
-    expect(name, "loops", len(code.loops), 1)
-    if len(code.loops) == 1:
-        expect(name, work + " in the loop", code.count(work, code.loops[0]), 32)
+    expect(name, work, kernel.count(work), 4 * (8 + 4 + 2 + 1))
+    loops = inner_loops(kernel)
+    expect(name, "loops", len(loops), 1)
+    if len(loops) == 1:
+        expect(name, work + " in the loop", kernel.count(work, loops[0]), 32)
+        if work == "FFMA":
+            chain(name, kernel, loops[0])
     other = "MUFU" if work == "FFMA" else "FFMA"
-    expect(name, other, code.count(other), 0)
+    expect(name, other, kernel.count(other), 0)
 
-def chain(name, code):
+def chain(name, kernel, loop):
     """Every step of the loop works on what the step before gave: none is folded with another."""
     depth = {}
-    for i in code.at("FFMA", code.loops[0]):
-        target, source = re.findall(r"\bR\d+\b", code.lines[i])[:2]
+    for i in kernel.at("FFMA", loop):
+        target, source = sass.registers(kernel.code[i])[:2]
         depth[target] = depth.pop(source, 0) + 1
     expect(name, "steps of each chain in the loop", sorted(depth.values()), [8] * 4)
 
-def row(name, code, passes, exponentials, single=0, stores=True):
-    all_wide(name, code, single)
-    loops = code.unrolled()
+def row(name, kernel, passes, exponentials, single=0):
+    all_wide(name, kernel, single)
+    loops = unrolled(kernel)
     expect(name, "passes", len(loops), passes)
     for span, wanted in zip(loops, exponentials):
-        expect(name, "MUFU.EX2 of a pass", code.count("MUFU.EX2", span), wanted)
-        written = code.at("STG", span)
-        if written and sum(i < written[0] for i in code.at("LDG", span)) != 4:
-            faults.append(f"{name}: a store stands before a load of the same step")
-    expect(name, "passes that store", sum(code.count("STG", l) == 4 for l in loops), int(stores))
+        expect(name, "MUFU.EX2 of a pass", kernel.count("MUFU.EX2", span), wanted)
+        written = kernel.at("STG", span)
+        if written and sum(i < written[0] for i in kernel.at("LDG", span)) != 4:
+            faults.add(name, "a store stands before a load of the same step")
+    expect(name, "passes that store", sum(kernel.count("STG", loop) == 4 for loop in loops), 1)
 
-def kept(name, code, groups):
-    all_wide(name, code)
-    expect(name, "loads", code.count("LDG"), groups)
-    expect(name, "stores", code.count("STG"), groups)
-    expect(name, "MUFU.EX2", code.count("MUFU.EX2"), 4 * groups)
-    expect(name, "MUFU.RCP", code.count("MUFU.RCP"), 1)
+def kept(name, kernel, groups):
+    all_wide(name, kernel)
+    expect(name, "loads", kernel.count("LDG"), groups)
+    expect(name, "stores", kernel.count("STG"), groups)
+    expect(name, "MUFU.EX2", kernel.count("MUFU.EX2"), 4 * groups)
+    expect(name, "MUFU.RCP", kernel.count("MUFU.RCP"), 1)
     # the compiler waits for nobody before the last load is on its way
-    first_shuffle = code.at("SHFL")[0]
-    expect(name, "loads before the maximum", sum(i < first_shuffle for i in code.at("LDG")), groups)
+    first_shuffle = kernel.at("SHFL")[0]
+    expect(name, "loads before the maximum", sum(i < first_shuffle for i in kernel.at("LDG")), groups)
 
-def tiles(name, code, loads, exponentials, products):
-    all_wide(name, code)
-    expect(name, "loads", code.count("LDG"), loads)
-    expect(name, "stores", code.count("STG"), 4)
-    expect(name, "MUFU.EX2", code.count("MUFU.EX2"), exponentials)
-    loops = [l for l in code.loops if code.count("FFMA", l) == 8 * 16]
+def tiles(name, kernel, loads, exponentials, products):
+    all_wide(name, kernel)
+    expect(name, "loads", kernel.count("LDG"), loads)
+    expect(name, "stores", kernel.count("STG"), 4)
+    expect(name, "MUFU.EX2", kernel.count("MUFU.EX2"), exponentials)
+    loops = [loop for loop in inner_loops(kernel) if kernel.count("FFMA", loop) == 8 * 16]
     expect(name, "loops over a product of tiles, eight steps of 4 x 4 each", len(loops), products)
 
+def split_maximum(name, kernel):
+    expect(name, "loads that are not 16 bytes wide", kernel.count("LDG") - kernel.count("LDG.E.128"), 0)
+    expect(name, "passes", len(unrolled(kernel)), 1)
+
 checks = {
-    r"_Z11elementwiseI8fma_step": lambda n, c: (elementwise(n, c, "FFMA"), chain(n, c)),
-    r"_Z11elementwiseI8exp_step": lambda n, c: elementwise(n, c, "MUFU.EX2"),
-    r"_Z13split_maximum": lambda n, c: (all_wide_loads_only(n, c), expect(n, "passes", len(c.unrolled()), 1)),
-    r"_Z9split_sum": lambda n, c: expect(n, "passes", len(c.unrolled()), 1),
-    r"_Z12split_divide": lambda n, c: row(n, c, 1, [16], single=2),
-    r"_Z12three_passes": lambda n, c: row(n, c, 3, [0, 16, 16]),
-    r"_Z6online": lambda n, c: row(n, c, 2, [20, 16]),
-    r"_Z6scores": lambda n, c: tiles(n, c, 8, 0, 1),
-    r"_Z15weighted_values": lambda n, c: tiles(n, c, 8, 0, 1),
-    r"_Z9attention": lambda n, c: tiles(n, c, 12, 20, 2),
+    r"_Z11elementwiseI8fma_step": lambda n, k: elementwise(n, k, "FFMA"),
+    r"_Z11elementwiseI8exp_step": lambda n, k: elementwise(n, k, "MUFU.EX2"),
+    r"_Z13split_maximum": split_maximum,
+    r"_Z9split_sum": lambda n, k: expect(n, "passes", len(unrolled(k)), 1),
+    r"_Z12split_divide": lambda n, k: row(n, k, 1, [16], single=2),
+    r"_Z12three_passes": lambda n, k: row(n, k, 3, [0, 16, 16]),
+    r"_Z6online": lambda n, k: row(n, k, 2, [20, 16]),
+    r"_Z6scores": lambda n, k: tiles(n, k, 8, 0, 1),
+    r"_Z15weighted_values": lambda n, k: tiles(n, k, 8, 0, 1),
+    r"_Z9attention": lambda n, k: tiles(n, k, 12, 20, 2),
 }
-for k in (1, 2, 4, 8, 16):
-    checks[rf"_Z8kept_rowILi{k}E"] = lambda n, c, k=k: kept(n, c, k)
+for groups in (1, 2, 4, 8, 16):
+    checks[rf"_Z8kept_rowILi{groups}E"] = lambda n, k, groups=groups: kept(n, k, groups)
 
-def all_wide_loads_only(name, code):
-    expect(name, "loads that are not 16 bytes wide", code.count("LDG") - code.count("LDG.E.128"), 0)
-
-for section in re.split(r"\.section\s+\.text\.", text)[1:]:
-    name = section.split(",")[0]
-    code = Code(section)
-    if code.count("LDL") or code.count("STL"):
-        faults.append(f"{name}: registers are spilled")
+for kernel, _ in sass.kernels(sys.argv[1]):
+    if kernel.spills:
+        faults.add(kernel.name, "registers are spilled")
     for pattern, check in checks.items():
-        if re.match(pattern, name):
+        if re.match(pattern, kernel.name):
             found.add(pattern)
-            check(name, code)
+            check(kernel.name, kernel)
 for missing in set(checks) - found:
-    faults.append(f"no kernel {missing}")
-print("\n".join(faults[:30]) or f"{len(found)} kernels are what they should be")
-sys.exit(1 if faults else 0)
+    faults.add(missing, "no such kernel")
+faults.finish(f"{len(found)} kernels are what they should be")
 END

@@ -8,19 +8,10 @@
 # of floats in shared memory a loop; four loads are on their way at a time; nothing is spilled; and
 # registers are those by which the law knows this code.
 set -u
-: "${UBENCH_SOURCE:?}"
-command -v nvcc >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-disassembler=${NVDISASM:-$(command -v nvdisasm)}
-command -v nvcc >/dev/null || { echo "SKIP: nvcc is not installed"; exit 77; }
-[ -n "$disassembler" ] || { echo "SKIP: nvdisasm is not installed (NVDISASM names one)"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-nvcc -std=c++17 -arch=sm_90a -I"$UBENCH_SOURCE" -Xptxas -v -cubin -o "$work/kernel.cubin" \
-    "$UBENCH_SOURCE/micro/reduce/kernel.cu" 2>"$work/ptxas" || { cat "$work/ptxas"; exit 1; }
-"$disassembler" -c "$work/kernel.cubin" >"$work/kernel.sass" || exit 1
-python3 - "$work/kernel.sass" "$work/ptxas" "$UBENCH_SOURCE/micro/reduce/law.c" <<'END'
-import collections, re, sys
-text = open(sys.argv[1], encoding="utf-8").read()
+. "$(dirname "$0")/lib.sh"
+compile_kernel micro/reduce/kernel.cu "$work/kernel.sass" -Xptxas -v
+python3 - "$work/kernel.sass" "$UBENCH_SOURCE/micro/reduce/law.c" <<'END'
+import collections, re, sass, sys
 names = ("shared_interleaved shared_strided shared shuffle redux atomic_shared atomic_thread atomic_warp "
          "two_kernels last_block reuse missing_barrier").split()
 # What is counted of a kernel, all else being equal: SHFL that no divergent warp takes, REDUX,
@@ -37,80 +28,73 @@ wanted = {"shared_interleaved": tree, "shared_strided": tree, "shared": tree, "s
           "atomic_warp": {"j": dict(SHFL=5, REDUX=1, REDG=1), "f": dict(SHFL=5, REDG=1)},
           "reuse": rows, "missing_barrier": dict(rows, BAR=2)}
 counted = {"SHFL", "REDUX", "BAR", "LDS", "STS", "ATOMS", "REDG", "ATOMG", "STG"}
-faults, seen = [], {}
-ptxas = open(sys.argv[2], encoding="utf-8").read()
-registers = {n: int(r) for n, r in re.findall(r"Compiling entry function '(\S+?)'.*?Used (\d+) registers", ptxas, re.S)}
+faults, seen = sass.Faults(), {}
+registers = sass.used_registers(sys.argv[1])
 # Of [type][16-byte loads], and of block phases, as the law has them.
-law = open(sys.argv[3], encoding="utf-8").read()
+law = open(sys.argv[2], encoding="utf-8").read()
 known = re.findall(r"\[REDUCE_\w+\] = \{((?:\{\d+, \d+\}(?:, )?)+)\}", law)
 known = [[int(n) for n in re.findall(r"\d+", row)] for row in known]
 known_phases = [int(n) for n in re.search(r"phase_registers\[REDUCE_PHASES\] = \{([\d, ]+)\}", law)[1].split(",")]
 if len(known) != len(names) or len(known_phases) != 6:
-    faults.append("the law's registers were not found")
+    faults.add("law.c", "its registers were not found")
     known, known_phases = [[0] * 4] * len(names), [0] * 6
-for section in re.split(r"\.section\s+\.text\.", text)[1:]:
-    name = section.split(",")[0]
-    kind = re.match(r"_Z(?P<what>6reduce|11block_phase)ILi(?P<variant>\d+)E(?P<type>[jf])(Li(?P<words>\d)E)?", name)
-    if not kind:
-        continue
-    variant, type_, words = names[int(kind["variant"])], kind["type"], kind["words"]
-    lines = [re.sub(r"/\*[0-9a-fx]+\*/", "", l).strip() for l in section.split("\n")]
-    lines = [l for l in lines if l and not (l.startswith(".") and not l.startswith(".L_"))]
-    labels = {l.rstrip(":"): i for i, l in enumerate(lines) if l.startswith(".L_")}
-    opcode = [re.sub(r"^@!?U?P\d+ ", "", l).split()[0].rstrip(";") for l in lines]
-    family = [o.split(".")[0] for o in opcode]
-    title = f"{kind['what'].lstrip('0123456789')} {variant} {type_} {words or ''}"
-    def fault(what):
-        faults.append(f"{title}: {what}")
-    count = collections.Counter(f for f, l in zip(family, lines) if f in counted and not (f == "SHFL" and " PT, " not in l))
+
+def check_tree(kernel, variant, fault):
+    """The step of a tree is the innermost loop with a barrier."""
+    loops = [loop for loop in kernel.loops if kernel.count("BAR.", loop) == 1 and kernel.count("LDS.", loop) == 2]
+    if not loops:
+        return fault("no loop of one step")
+    first, last = loops[0]
+    step = first, last - 1
+    if kernel.at(("BRA.", "BSSY."), step):
+        fault("a branch inside a step")
+    if not all(kernel.text[i].startswith("@") for i in kernel.at(("LDS.", "STS."), step)):
+        fault("an access of a step without a predicate")
+    if (kernel.count("MUFU.", step) == 1) != (variant == "shared_interleaved"):
+        fault("divides, or does not")
+
+KERNELS = r"^_Z\d+(?P<what>reduce|block_phase)ILi(?P<variant>\d+)E(?P<type>[jf])(Li(?P<words>\d)E)?"
+for kernel, kind in sass.kernels(sys.argv[1], KERNELS):
+    what, number, type_, words = kind["what"], int(kind["variant"]), kind["type"], kind["words"]
+    variant = names[number]
+    title = f"{what} {variant} {type_} {words or ''}"
+    fault = faults.of(title)
+    count = collections.Counter(f for f, code in zip(kernel.family, kernel.code)
+                                if f in counted and not (f == "SHFL" and " PT, " not in code))
     want = wanted[variant]
     want = dict(want.get(type_, want))
-    if kind["what"] == "11block_phase": # with the barrier before the start and that for using the memory again
+    should = known[number][2 * (type_ == "f") + (words == "4")]
+    if what == "block_phase": # with the barrier before the start and that for using the memory again
         want = dict(want, BAR=want["BAR"] + 2, STG=2)
         want.pop("REDG")
-        if opcode.count("CS2R") < 2:
+        should = known_phases[number]
+        if kernel.opcode.count("CS2R") < 2:
             fault("the clock is not read twice")
     if dict(count) != want:
         fault(f"{dict(count)} instead of {want}")
-    number = int(kind["variant"])
-    should = known_phases[number] if kind["what"] == "11block_phase" else known[number][2 * (type_ == "f") + (words == "4")]
-    if registers.get(name) != should:
-        fault(f"{registers.get(name)} registers, not {should}, by which the law knows this code")
-    if {"LDL", "STL"} & set(family):
+    if registers.get(kernel.name) != should:
+        fault(f"{registers.get(kernel.name)} registers, not {should}, by which the law knows this code")
+    if kernel.spills:
         fault("registers are spilled")
-    seen[title] = collections.Counter(family)
-    bars = [i for i, f in enumerate(family) if f == "BAR"]
-    back = [(labels[t[1]], i) for i, l in enumerate(lines) if (t := re.search(r"BRA.*`\((\.L_x_\d+)\)", l)) and t[1] in labels and labels[t[1]] < i]
-    if want.get("STS") == 2 and want.get("LDS") == 3: # a tree: its step is the innermost loop with a barrier
-        loops = [(a, b) for a, b in back if sum(a < i < b for i in bars) == 1 and sum(family[i] == "LDS" for i in range(a, b)) == 2]
-        if not loops:
-            fault("no loop of one step")
-            continue
-        first, last = loops[0]
-        inside = range(first + 1, last)
-        if any(family[i] in ("BRA", "BSSY") for i in inside):
-            fault("a branch inside a step")
-        if not all(lines[i].startswith("@") for i in inside if family[i] in ("LDS", "STS")):
-            fault("an access of a step without a predicate")
-        if (sum(family[i] == "MUFU" for i in inside) == 1) != (variant == "shared_interleaved"):
-            fault("divides, or does not")
+    seen[title] = collections.Counter(kernel.family)
+    if want.get("STS") == 2 and want.get("LDS") == 3:
+        check_tree(kernel, variant, fault)
     if variant == "atomic_shared" and type_ == "f":
-        atoms = opcode.index("ATOMS.CAST.SPIN") if "ATOMS.CAST.SPIN" in opcode else -1
-        if not any(a < atoms < b for a, b in back):
+        if not kernel.around([i for i, o in enumerate(kernel.opcode) if o == "ATOMS.CAST.SPIN"]):
             fault("no loop of compare-and-swap")
-    if variant == "atomic_thread" and (type_ == "f") != any(f == "REDG" and not l.startswith("@") for f, l in zip(family, lines)):
+    by_all = any(not kernel.text[i].startswith("@") for i in kernel.at("REDG."))
+    if variant == "atomic_thread" and (type_ == "f") != by_all:
         fault("RED by one lane, or by all of them")
     if words and variant not in ("reuse", "missing_barrier"):
         wide = "LDG.E.128.CONSTANT" if words == "4" else "LDG.E.CONSTANT"
-        if not any(sum(opcode[i] == wide for i in range(a, b)) == 4 for a, b in back):
+        if not any(kernel.opcode[a:b].count(wide) == 4 for a, b in kernel.loops):
             fault(f"no loop with four {wide}")
 for type_ in "jf":
     for words in "14":
         with_, without = (seen.get(f"reduce {v} {type_} {words}") for v in ("reuse", "missing_barrier"))
         if not with_ or not without or with_["BAR"] - without["BAR"] != 1:
-            faults.append(f"missing_barrier {type_} {words}: not one barrier less")
+            faults.add(f"missing_barrier {type_} {words}", "not one barrier less")
 if len(seen) != 2 * (12 + 11) + 6 + 5:
-    faults.append(f"{len(seen)} kernels found")
-print("\n".join(faults[:20]) or f"{len(seen)} kernels are what they should be")
-sys.exit(1 if faults else 0)
+    faults.add("kernels", f"{len(seen)} found")
+faults.finish(f"{len(seen)} kernels are what they should be")
 END

@@ -6,24 +6,14 @@
 # between stores to the tile and loads from it; nothing is spilled. Needs cuobjdump (and nvdisasm,
 # which it calls) of the CUDA Toolkit.
 set -u
-: "${UBENCH:?the program to test}"
-PATH=$PATH:/usr/local/cuda/bin
-for tool in cuobjdump nvdisasm python3; do
-    command -v "$tool" >/dev/null || { echo "SKIP: $tool is not installed" && exit 77; }
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cuobjdump -sass "$UBENCH" >"$scratch/sass" 2>"$scratch/err" || { echo "SKIP: $(head -n 1 "$scratch/err")" && exit 77; }
-grep -q "Function :" "$scratch/sass" || { echo "SKIP: no machine code in $UBENCH (built without nvcc?)" && exit 77; }
-
-python3 - "$scratch/sass" <<'END'
-import collections
-import re
-import sys
+. "$(dirname "$0")/lib.sh"
+dump_program "$work/program.sass"
+python3 - "$work/program.sass" <<'END'
+import collections, sass, sys
 
 NAIVE_READ, NAIVE_WRITE, VECTOR = 2, 3, 7
 WIDTH = {4: "", 8: ".64", 16: ".128"}
-problems, seen = [], 0
+faults, seen = sass.Faults(), 0
 
 
 def expected(bytes_, variant, passes):
@@ -48,43 +38,25 @@ def in_order(accesses, passes):
     return not {"LDS", "STG"} & set(kinds[:barrier]) and not {"LDG", "STS"} & set(kinds[barrier:])
 
 
-def simple(name):
-    """LDG.E.128.CONSTANT -> LDG.128; None: no access"""
-    parts = name.split(".")
-    if parts[0] not in ("LDG", "STG", "LDS", "STS", "BAR"):
-        return "spill" if parts[0] in ("LDL", "STL") else None
-    return parts[0] + "".join("." + part for part in parts[1:] if part in ("U8", "U16", "64", "128"))
+def simple(opcode):
+    """LDG.E.128.CONSTANT -> LDG.128"""
+    family, *parts = opcode.split(".")
+    return family + "".join("." + part for part in parts if part in ("U8", "U16", "64", "128"))
 
 
-def check(function, names):
-    kernel = tuple(map(int, function))
-    bytes_, variant, _, passes = 1 << kernel[0], kernel[1], kernel[2], kernel[3]
-    accesses = list(filter(None, map(simple, names)))
-    counts = dict(collections.Counter(accesses))
-    if counts != expected(bytes_, variant, passes):
-        problems.append(f"move_tiles<{kernel}>: {counts}, expected {expected(bytes_, variant, passes)}")
-    elif not in_order(accesses, passes):
-        problems.append(f"move_tiles<{kernel}>: not in order: {accesses}")
-
-
-function, names = None, []
-for line in open(sys.argv[1]):
-    start = re.search(r"Function : (\S+)", line)
-    if start:
-        if function:
-            check(function, names)
-            seen += 1
-        name = re.match(r"_Z10move_tilesILi(\d+)ELi(\d+)ELi(\d+)ELi(\d+)E", start.group(1))
-        function, names = name.groups() if name else None, []
-        continue
-    row = re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:\{\s*)?(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line)
-    if row and function:
-        names.append(row.group(2))
-if function:
-    check(function, names)
+for kernel, arguments in sass.kernels(sys.argv[1], r"^_Z10move_tilesILi(\d+)ELi(\d+)ELi(\d+)ELi(\d+)E"):
     seen += 1
+    log2_bytes, variant, _, passes = numbers = tuple(map(int, arguments.groups()))
+    fault, wanted = faults.of(f"{kernel.arch} move_tiles<{numbers}>"), expected(1 << log2_bytes, variant, passes)
+    accesses = [simple(kernel.opcode[i]) for i in kernel.at(("LDG.", "STG.", "LDS.", "STS.", "BAR."))]
+    counts = dict(collections.Counter(accesses))
+    if counts != wanted:
+        fault(f"{counts}, expected {wanted}")
+    elif not in_order(accesses, passes):
+        fault(f"not in order: {accesses}")
+    if kernel.spills:
+        fault("registers are spilled")
 if seen < 130:
-    problems.append(f"only {seen} kernels were found")
-print("\n".join(problems[:20]) or f"{seen} kernels have the accesses that the law counts")
-sys.exit(bool(problems))
+    faults.add("kernels", f"only {seen} were found")
+faults.finish(f"{seen} kernels have the accesses that the law counts")
 END
