@@ -439,6 +439,12 @@ static void what_cannot_go_together_is_refused(void **state)
         {"stages=both streams=3", "an even number"},
         {"stages=both streams=2 segments=1", NULL},
         {"stages=in between=kernel", "needs stages=pipeline"},
+        {"stages=in work=65", "work is of stages=pipeline and stages=kernel only"},
+        {"stages=both streams=2 work=0", "work is of stages=pipeline and stages=kernel only"},
+        {"stages=kernel work=0", NULL},
+        {"stages=out order=breadth", "order is of stages=pipeline and stages=both only"},
+        {"stages=kernel order=breadth", "order is of stages=pipeline and stages=both only"},
+        {"stages=both streams=2 order=breadth", NULL},
         {"size=64Gi", NULL},
         {"streams=1 segments=1 size=16Gi", NULL},
     };

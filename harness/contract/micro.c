@@ -54,6 +54,15 @@ void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class c
     next_counter(law, key, class_)->reason = reason;
 }
 
+const char *ub_axis_ignored(const struct ub_axis_owner *owners, size_t count, const struct ub_point *point,
+                            unsigned word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (point->values[owners[i].axis] != owners[i].initial && (owners[i].words >> word & 1) == 0)
+            return owners[i].why;
+    return NULL;
+}
+
 enum ub_timer ub_timer_event(const struct ub_point *point)
 {
     (void)point;

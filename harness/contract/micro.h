@@ -58,6 +58,21 @@ struct ub_point {
     int64_t values[UB_MAX_AXES];
 };
 
+/* An axis that counts only where another axis, one of words, has some of its words. Elsewhere
+ * its value would be ignored in silence: a point that has another than the initial one there
+ * is refused. */
+struct ub_axis_owner {
+    size_t axis;
+    int64_t initial;
+    unsigned words;  /* a bit for each word of the other axis with which `axis` counts */
+    const char *why; /* "length is of work=softmax only (leave it at 4096)" */
+};
+
+/* Of the first axis of `owners` that has not its initial value although it does not count with
+ * `word`: why the point is refused. NULL: there is none. */
+const char *ub_axis_ignored(const struct ub_axis_owner *owners, size_t count, const struct ub_point *point,
+                            unsigned word);
+
 enum { UB_SUITE_DEFAULT = 1, UB_SUITE_QUICK = 2, UB_SUITE_FULL = 4 };
 
 /* A named sweep: the product of a few axis ranges; axes not named keep their

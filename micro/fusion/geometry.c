@@ -17,6 +17,17 @@ static const uint64_t scores_min_bytes = UINT64_C(256) << 20;
 
 static const uint64_t elements_max = UINT64_C(1) << 38;
 
+/* Which work each axis is for. */
+static const struct ub_axis_owner owners[] = {
+    {FUSION_OP, FUSION_FMA, 1u << FUSION_ELEMENTWISE, "op is of work=elementwise only (leave it at fma)"},
+    {FUSION_STEPS, 8, 1u << FUSION_ELEMENTWISE, "steps is of work=elementwise only (leave it at 8)"},
+    {FUSION_N, 0, 1u << FUSION_ELEMENTWISE, "n is of work=elementwise only (leave it at auto)"},
+    {FUSION_LENGTH, 4096, 1u << FUSION_SOFTMAX, "length is of work=softmax only (leave it at 4096)"},
+    {FUSION_ROWS, 0, 1u << FUSION_SOFTMAX, "rows is of work=softmax only (leave it at auto)"},
+    {FUSION_SEQ, 2048, 1u << FUSION_ATTENTION, "seq is of work=attention only (leave it at 2048)"},
+    {FUSION_HEADS, 0, 1u << FUSION_ATTENTION, "heads is of work=attention only (leave it at auto)"},
+};
+
 static uint64_t power_of_two_from(uint64_t least, uint64_t bytes)
 {
     while (least < bytes)
@@ -95,7 +106,10 @@ const char *fusion_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         .op = (uint32_t)v[FUSION_OP],
         .steps = (uint32_t)v[FUSION_STEPS],
     };
-    const char *reason = resolve[out->work](gpu, point, out);
+    const char *reason = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, out->work);
+    const char *cannot = resolve[out->work](gpu, point, out);
+    if (reason == NULL)
+        reason = cannot;
     if (reason == NULL && out->elements > elements_max)
         return "more than 2^38 floats: choose fewer";
     return reason;

@@ -25,6 +25,14 @@ static bool power_of_two(int64_t value)
     return (value & (value - 1)) == 0;
 }
 
+/* What a whole sum has and the block phase alone has not. */
+static const struct ub_axis_owner owners[] = {
+    {REDUCE_N, 0, 1u << REDUCE_SUM,
+     "n is of work=sum only: work=block adds up one element a thread (leave it at auto)"},
+    {REDUCE_BYTES, 16, 1u << REDUCE_SUM, "bytes is of work=sum only: work=block loads one element (leave it at 16)"},
+    {REDUCE_LOADS, 4, 1u << REDUCE_SUM, "loads is of work=sum only: work=block loads one element (leave it at 4)"},
+};
+
 /* The block phase alone: one block, one element a thread, one load of it. */
 static const char *resolve_phase(struct reduce_geometry *g)
 {
@@ -68,7 +76,10 @@ const char *reduce_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         .loads = (uint32_t)v[REDUCE_LOADS],
         .n = v[REDUCE_N] != 0 ? (uint64_t)v[REDUCE_N] : elements_auto(gpu),
     };
-    const char *reason = g.work == REDUCE_BLOCK_PHASE ? resolve_phase(&g) : NULL;
+    const char *reason = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g.work);
+    const char *no_phase = g.work == REDUCE_BLOCK_PHASE ? resolve_phase(&g) : NULL;
+    if (reason == NULL)
+        reason = no_phase;
     g.block_elements = g.block * g.words * g.loads; /* 2^24 at most */
     *out = g;
     if (reason == NULL)

@@ -18,6 +18,14 @@ static const struct {
     [STREAMS_ONLY_KERNEL] = {false, true, false},
 };
 
+/* One stage alone is issued in the same order either way, and only a kernel works. */
+static const struct ub_axis_owner owners[] = {
+    {STREAMS_ORDER, STREAMS_DEPTH, 1u << STREAMS_PIPELINE | 1u << STREAMS_BOTH_WAYS,
+     "order is of stages=pipeline and stages=both only: one stage has but one order (leave it at depth)"},
+    {STREAMS_WORK, 64, 1u << STREAMS_PIPELINE | 1u << STREAMS_ONLY_KERNEL,
+     "work is of stages=pipeline and stages=kernel only: copies compute nothing (leave it at 64)"},
+};
+
 static const char *why_not(const struct streams_geometry *g)
 {
     const uint64_t unit = g->has_kernel ? STREAMS_BLOCK_BYTES : STREAMS_CHUNK_BYTES;
@@ -53,7 +61,8 @@ const char *streams_resolve(const struct ub_gpu *gpu, const struct ub_point *poi
     g.has_out = stages_have[g.stages].out;
     g.segment_bytes = g.size_bytes / g.segments;
     *out = g;
-    return why_not(&g);
+    const char *ignored = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g.stages);
+    return ignored != NULL ? ignored : why_not(&g);
 }
 
 int streams_buffer_index(const struct streams_geometry *g, enum streams_buffer buffer)

@@ -22,7 +22,7 @@ bool streams_small(const struct ub_gpu *gpu, const struct ub_point *point, struc
     if (streams_resolve(gpu, point, &g) != NULL)
         return false;
     out->values[STREAMS_SIZE] = (int64_t)g.segments * STREAMS_BLOCK_BYTES;
-    if (g.work > SMALL_WORK)
+    if (g.has_kernel && g.work > SMALL_WORK)
         out->values[STREAMS_WORK] = SMALL_WORK - STREAMS_UNROLLED + g.work % STREAMS_UNROLLED;
     return streams_resolve(gpu, out, &g) == NULL;
 }

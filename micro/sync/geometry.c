@@ -132,12 +132,7 @@ static uint32_t blocks_of(const struct ub_gpu *gpu, const struct ub_point *point
 }
 
 /* Which operation each axis is for. */
-static const struct {
-    enum sync_axis axis;
-    int64_t initial;
-    unsigned ops;
-    const char *why;
-} owners[] = {
+static const struct ub_axis_owner owners[] = {
 #define OP(name) (1u << SYNC_OP_##name)
     {SYNC_RESIDENT, 1, OP(BLOCK), "resident is of op=block only (leave it at 1)"},
     {SYNC_GROUPS, 1, OP(NAMED), "groups is of op=named only (leave it at 1)"},
@@ -154,9 +149,9 @@ static const struct {
 
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, struct sync_geometry *g)
 {
-    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
-        if (point->values[owners[i].axis] != owners[i].initial && (owners[i].ops >> g->op & 1) == 0)
-            return owners[i].why;
+    const char *ignored = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g->op);
+    if (ignored != NULL)
+        return ignored;
     if (g->threads % SYNC_LANES != 0)
         return "blocks are whole warps: block must be a multiple of 32";
     if (g->threads > (uint32_t)gpu->threads_per_block)
