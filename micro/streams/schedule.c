@@ -35,13 +35,24 @@ struct simulation {
     double left_ns[ENGINES];
 };
 
-/* Without a copy engine that works beside kernels, all is done one after the other. */
+/* By the number of copy engines. Without one that works beside kernels, all is done one after
+ * the other. */
+enum { MOST_COPY_ENGINES = 2 };
+static const int engines[MOST_COPY_ENGINES + 1][STREAMS_STAGE_COUNT] = {
+    {COMPUTE, COMPUTE, COMPUTE, COMPUTE}, {COPY_IN, COMPUTE, COPY_IN, COMPUTE}, {COPY_IN, COMPUTE, COPY_OUT, COMPUTE}};
+
 static void choose_engines(struct simulation *s, int copy_engines)
 {
-    static const int rows[3][STREAMS_STAGE_COUNT] = {{COMPUTE, COMPUTE, COMPUTE, COMPUTE},
-                                                     {COPY_IN, COMPUTE, COPY_IN, COMPUTE},
-                                                     {COPY_IN, COMPUTE, COPY_OUT, COMPUTE}};
-    memcpy(s->engine_of, rows[copy_engines < 0 || copy_engines > 2 ? 2 : copy_engines], sizeof s->engine_of);
+    const bool all = copy_engines < 0 || copy_engines > MOST_COPY_ENGINES;
+    memcpy(s->engine_of, engines[all ? MOST_COPY_ENGINES : copy_engines], sizeof s->engine_of);
+}
+
+/* From one to the next of its stream: where another kind of work begins, also if one engine does
+ * both. Else a card would be the faster the fewer engines it had. */
+static bool is_handed_over(const struct simulation *s, int from, int to)
+{
+    const int *const kinds = engines[MOST_COPY_ENGINES];
+    return kinds[s->ops[from].stage] != kinds[s->ops[to].stage];
 }
 
 static void link_streams(struct simulation *s)
@@ -129,7 +140,7 @@ static void end_on(struct simulation *s, int engine)
     while (s->done_prefix < s->count && s->done[s->done_prefix])
         s->done_prefix++;
     const int next = s->head[s->ops[op].stream] = s->next[op];
-    if (next != NONE && s->engine_of[s->ops[next].stage] != engine)
+    if (next != NONE && is_handed_over(s, op, next))
         s->ready_ns[s->ops[op].stream] = s->now_ns + s->costs->hand_over_ns;
     if (s->spans)
         s->spans[op].end_ns = s->now_ns;

@@ -17,7 +17,7 @@ struct streams_costs {
     double time_ns[STREAMS_STAGE_COUNT];  /* on its engine, alone */
     double issue_ns[STREAMS_STAGE_COUNT]; /* of the host, before the device sees it */
     bool blocks[STREAMS_STAGE_COUNT];     /* the host goes on only when it has ended */
-    double hand_over_ns;                  /* from the end of one to the next of its stream on another engine */
+    double hand_over_ns;                  /* from the end of one to the next of its stream that is of another kind */
     double together;                      /* the rate of a copy while another goes the other way, of that alone */
 };
 
