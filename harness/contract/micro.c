@@ -43,7 +43,7 @@ void ub_law_estimate(struct ub_law *law, const char *key, double predicted, doub
                      const char *unknown)
 {
     struct ub_law_counter *counter = next_counter(law, key, UB_ESTIMATE);
-    counter->known = isfinite(predicted);
+    counter->known = isfinite(predicted) && predicted >= 0;
     counter->predicted = counter->known ? (uint64_t)llround(predicted) : 0;
     counter->tolerance = tolerance;
     counter->reason = counter->known ? reason : unknown;

@@ -153,7 +153,8 @@ struct ub_law {
 /* What law() adds to `law`, which holds UB_MAX_COUNTERS and not more: a rule adds each of its
  * `counters` once at most, and the registry checks their number. An integer that follows from
  * the source (UB_STRUCTURAL) or the machine code (UB_SASS); one that holds within `tolerance`
- * for `reason`, or, where `predicted` is not finite, is not known for the reason `unknown`;
+ * for `reason`, or, where `predicted` is not finite or negative, is not known for the reason
+ * `unknown`;
  * one of which nothing is predicted. */
 void ub_law_exact(struct ub_law *law, const char *key, enum ub_counter_class class_, uint64_t predicted);
 void ub_law_estimate(struct ub_law *law, const char *key, double predicted, double tolerance, const char *reason,

@@ -498,3 +498,13 @@ void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct u
     if (isfinite(attributes->clock_max_mhz) && attributes->clock_max_mhz > 0)
         out->clock_boost_mhz = attributes->clock_max_mhz;
 }
+
+const char *ub_gpu_block_refused(const struct ub_gpu *gpu, uint64_t threads, uint64_t static_bytes,
+                                 uint64_t dynamic_bytes)
+{
+    if (threads > (uint64_t)gpu->threads_per_block)
+        return "a block of this card has fewer threads";
+    if (static_bytes > gpu->shared_per_block_bytes || static_bytes + dynamic_bytes > gpu->shared_per_block_optin_bytes)
+        return "a block of this card has less shared memory";
+    return NULL;
+}

@@ -63,6 +63,12 @@ struct ub_gpu_attributes {
  * (which must outlive `out`) or static. `out->source` says which it was. */
 void ub_gpu_from_attributes(const struct ub_gpu_attributes *attributes, struct ub_gpu *out);
 
+/* Why the card has no block of so many threads with so much shared memory, in bytes: declared in
+ * the kernel, and asked for at launch (where a kernel may opt in to more). Static text; NULL: it
+ * has. */
+const char *ub_gpu_block_refused(const struct ub_gpu *gpu, uint64_t threads, uint64_t static_bytes,
+                                 uint64_t dynamic_bytes);
+
 /* Whether L2 is in two halves, of which one is nearer to an SM than the other: GA100, GH100,
  * GB100 (rules.md section 6). */
 bool ub_gpu_has_l2_halves(const struct ub_gpu *gpu);

@@ -45,6 +45,9 @@ static const char *refused(const struct ub_gpu *gpu, const struct copy_geometry 
         return "cp.async needs compute capability 8.0 or later";
     if (g->way >= COPY_BULK && cc < 90)
         return "bulk copies (TMA) need compute capability 9.0 or later";
+    const char *no_block = ub_gpu_block_refused(gpu, COPY_BLOCK, 0, 0);
+    if (no_block != NULL)
+        return no_block;
     if (g->shared_bytes > gpu->shared_per_block_optin_bytes)
         return "a block may not have as much shared memory as the stages need, or as keeps other blocks out";
     if (g->resident * (g->shared_bytes + gpu->shared_reserved_bytes) > gpu->shared_per_sm_bytes)

@@ -117,7 +117,9 @@ double copy_beside_ns(const struct ub_constants *constants, const struct copy_ge
 double copy_load_ns(const struct ub_constants *constants, const struct copy_geometry *g)
 {
     const double scale = ub_constant_value(constants, "load_wait_ns") / h200_load_wait_ns;
-    return figure_of(constants, copy_wait_names[g->way], h200[g->way].wait_ns, scale, g) - copy_beside_ns(constants, g);
+    const double load_ns =
+        figure_of(constants, copy_wait_names[g->way], h200[g->way].wait_ns, scale, g) - copy_beside_ns(constants, g);
+    return load_ns < 0 ? 0 : load_ns; /* of a card with a slow clock, as far as these two are known of it */
 }
 
 /* Each warp has its share of the elements; a scheduler issues one instruction a cycle. */

@@ -78,7 +78,8 @@ const char *bank_conflict_resolve(const struct ub_gpu *gpu, const struct ub_poin
     g.share = (uint32_t)v[BANK_CONFLICT_SHARE];
     g.region_bytes = region_bytes(&g);
     *out = g;
-    return contradiction(gpu, &g);
+    const char *refused = ub_gpu_block_refused(gpu, BANK_CONFLICT_WARPS * BANK_CONFLICT_LANES, 0, g.region_bytes);
+    return refused != NULL ? refused : contradiction(gpu, &g);
 }
 
 uint64_t bank_conflict_accesses(void)

@@ -46,6 +46,9 @@ const char *block_size_resolve(const struct ub_gpu *gpu, const struct ub_point *
     g.blocks = (uint32_t)(blocks <= blocks_max ? blocks : blocks_max);
     g.resident = resident_of(gpu, g.threads);
     *out = g;
+    const char *refused = ub_gpu_block_refused(gpu, g.threads, 0, 0);
+    if (refused != NULL)
+        return refused;
     if (g.numbers % in_element != 0)
         return "a thread with bytes=16 adds four numbers: n must be a multiple of 4";
     if (blocks > blocks_max)

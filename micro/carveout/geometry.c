@@ -33,5 +33,6 @@ const char *carveout_resolve(const struct ub_gpu *gpu, const struct ub_point *po
         .lines = (uint32_t)(v[CARVEOUT_FOOTPRINT] / CARVEOUT_LINE_BYTES),
         .shared_bytes = (uint32_t)v[CARVEOUT_SHARED],
     };
-    return contradiction(gpu, point);
+    const char *refused = ub_gpu_block_refused(gpu, out->threads, 0, 0);
+    return refused != NULL ? refused : contradiction(gpu, point);
 }

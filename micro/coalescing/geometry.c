@@ -162,7 +162,9 @@ const char *coalescing_resolve(const struct ub_gpu *gpu, const struct ub_point *
     g.tile_width_log2 = tile_width_log2[v[COALESCING_SHAPE]];
     g.step = step(&g);
     *out = g;
-    const char *reason = contradiction(point, &g);
+    const char *reason = ub_gpu_block_refused(gpu, g.block, 0, 0);
+    if (reason == NULL)
+        reason = contradiction(point, &g);
     if (reason != NULL)
         return reason;
 

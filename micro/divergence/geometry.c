@@ -29,5 +29,6 @@ const char *divergence_resolve(const struct ub_gpu *gpu, const struct ub_point *
     g.blocks = v[DIVERGENCE_BLOCKS] != 0 ? (uint32_t)v[DIVERGENCE_BLOCKS] : (uint32_t)gpu->sms;
     g.rows = g.variant == DIVERGENCE_DATA || g.variant == DIVERGENCE_SORTED ? DIVERGENCE_ROWS : 1;
     *out = g;
-    return contradiction(&g);
+    const char *refused = ub_gpu_block_refused(gpu, g.block, DIVERGENCE_PATHS * sizeof(float[2]), 0);
+    return refused != NULL ? refused : contradiction(&g);
 }

@@ -53,6 +53,14 @@ static const char *resolve_elementwise(const struct ub_gpu *gpu, const struct ub
     return NULL;
 }
 
+/* Shared memory of a block: tiles of queries, keys or values, and weights; else one float a warp. */
+static uint64_t shared_bytes(const struct fusion_geometry *g)
+{
+    enum { TILES_FUSED = 3, TILES_SPLIT = 2, WARPS = FUSION_BLOCK / 32 };
+    const uint64_t tiles = g->variant == FUSION_FUSED ? TILES_FUSED : TILES_SPLIT;
+    return g->work == FUSION_ATTENTION ? tiles * FUSION_TILE_FLOATS * FLOAT_BYTES : WARPS * (uint64_t)FLOAT_BYTES;
+}
+
 static void set_row(struct fusion_geometry *g, uint32_t length)
 {
     const uint64_t row_groups = length / FUSION_GROUP;
@@ -65,7 +73,7 @@ static const char *resolve_softmax(const struct ub_gpu *gpu, const struct ub_poi
     const uint64_t length = (uint64_t)point->values[FUSION_LENGTH], rows = (uint64_t)point->values[FUSION_ROWS];
     const uint64_t many = auto_elements(gpu) / length;
     set_row(g, (uint32_t)length);
-    g->rows = (uint32_t)(rows != 0 ? rows : many > 0 ? many : 1);
+    g->rows = (uint32_t)(rows != 0 ? rows : many > INT32_MAX ? INT32_MAX : many > 0 ? many : 1);
     g->elements = (uint64_t)g->rows * length;
     g->kernels = g->variant == FUSION_SPLIT ? 3 : 1;
     if (length % FUSION_GROUP != 0)
@@ -112,6 +120,8 @@ const char *fusion_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         reason = cannot;
     if (reason == NULL && out->elements > elements_max)
         return "more than 2^38 floats: choose fewer";
+    if (reason == NULL)
+        reason = ub_gpu_block_refused(gpu, FUSION_BLOCK, shared_bytes(out), 0);
     return reason;
 }
 

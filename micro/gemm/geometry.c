@@ -73,15 +73,38 @@ static const char *set_blocks(struct gemm_geometry *g)
     return NULL;
 }
 
+/* Bytes of shared memory that a block has beside what it asks for at launch. */
+static uint64_t static_bytes(const struct gemm_geometry *g)
+{
+    enum { FLOAT_BYTES = 4, HALVES = 2 };
+    if (g->variant == GEMM_TILED)
+        return UINT64_C(2) * g->tile_m * g->tile_k * FLOAT_BYTES;
+    if (g->variant == GEMM_REGISTER)
+        return UINT64_C(1) * HALVES * g->tile_k * (g->tile_m + GEMM_CHUNK + g->tile_n) * FLOAT_BYTES;
+    return 0;
+}
+
+static uint64_t dynamic_bytes(const struct gemm_geometry *g)
+{
+    enum { FLOAT_BYTES = 4, HALF_BYTES = 2, WGMMA_ATOM_BYTES = 1024 };
+    if (g->variant == GEMM_ASYNC)
+        return UINT64_C(1) * GEMM_ASYNC_STAGES * GEMM_ASYNC_STAGE * FLOAT_BYTES;
+    if (g->variant != GEMM_TENSOR)
+        return 0;
+    if (g->wgmma)
+        return UINT64_C(1) * GEMM_WGMMA_STAGES * GEMM_WGMMA_K * (GEMM_WGMMA_M + GEMM_WGMMA_N) * HALF_BYTES +
+               WGMMA_ATOM_BYTES;
+    return UINT64_C(1) * GEMM_MMA_STAGES *
+           (GEMM_MMA_M * GEMM_MMA_PITCH_OF_A_BYTES + GEMM_MMA_K * GEMM_MMA_PITCH_OF_B_BYTES);
+}
+
 static const char *check_gpu(const struct ub_gpu *gpu, const struct gemm_geometry *g)
 {
     if ((g->variant == GEMM_ASYNC || g->variant == GEMM_TENSOR) && gpu->cc_major < 8)
         return "asynchronous copies and these matrix instructions need compute capability 8.0 or later";
     if (g->variant == GEMM_LIBRARY_TENSOR && gpu->cc_major < 7)
         return "matrix instructions need compute capability 7.0 or later";
-    if (g->threads > (uint32_t)gpu->threads_per_block)
-        return "this card's blocks have fewer threads";
-    return NULL;
+    return ub_gpu_block_refused(gpu, g->threads, static_bytes(g), dynamic_bytes(g));
 }
 
 static const char *check_axes(const struct ub_point *point)

@@ -130,7 +130,8 @@ const char *latency_resolve(const struct ub_gpu *gpu, const struct ub_point *poi
     g.low_bits = (bits_of(g.units) + 1) / 2;
     g.high_bits = bits_of(g.units) / 2;
     *out = g;
-    return contradiction(gpu, point, &g);
+    const char *refused = ub_gpu_block_refused(gpu, LATENCY_BLOCK, 0, 0);
+    return refused != NULL ? refused : contradiction(gpu, point, &g);
 }
 
 bool latency_has_chain(const struct latency_geometry *geometry)

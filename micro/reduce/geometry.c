@@ -49,6 +49,9 @@ static const char *unsupported(const struct ub_gpu *gpu, const struct reduce_geo
 {
     if (g->block < REDUCE_LANES || !power_of_two(g->block))
         return "a tree halves what is left: block must be a power of two from 32 to 1024";
+    const char *no_block = ub_gpu_block_refused(gpu, g->block, REDUCE_BLOCK_MAX * REDUCE_ELEMENT_BYTES, 0);
+    if (no_block != NULL)
+        return no_block;
     if (g->bytes != 4 && g->bytes != 16)
         return "a thread loads 4 or 16 bytes at a time";
     if (g->variant == REDUCE_REDUX && g->type == REDUCE_FLOAT)

@@ -40,6 +40,9 @@ const char *roofline_resolve(const struct ub_gpu *gpu, const struct ub_point *po
     const uint64_t blocks = g.size_bytes / ROOFLINE_BLOCK_BYTES;
     g.blocks = (uint32_t)blocks;
     *out = g;
+    const char *refused = ub_gpu_block_refused(gpu, ROOFLINE_BLOCK, 0, 0);
+    if (refused != NULL)
+        return refused;
     if (g.size_bytes % ROOFLINE_BLOCK_BYTES != 0)
         return "blocks are whole: size must be a multiple of 32 KiB";
     if (blocks > INT32_MAX)

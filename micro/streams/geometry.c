@@ -26,8 +26,11 @@ static const struct ub_axis_owner owners[] = {
      "work is of stages=pipeline and stages=kernel only: copies compute nothing (leave it at 64)"},
 };
 
-static const char *why_not(const struct streams_geometry *g)
+static const char *why_not(const struct ub_gpu *gpu, const struct streams_geometry *g)
 {
+    const char *refused = g->has_kernel ? ub_gpu_block_refused(gpu, STREAMS_BLOCK, 0, 0) : NULL;
+    if (refused != NULL)
+        return refused;
     const uint64_t unit = g->has_kernel ? STREAMS_BLOCK_BYTES : STREAMS_CHUNK_BYTES;
     if (g->size_bytes % (unit * g->segments) != 0)
         return g->has_kernel ? "segments are whole blocks: size must be a multiple of segments x 4 KiB"
@@ -44,7 +47,6 @@ static const char *why_not(const struct streams_geometry *g)
 const char *streams_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct streams_geometry *out)
 {
     const int64_t *v = point->values;
-    (void)gpu;
     struct streams_geometry g = {
         .stages = (enum streams_stages)v[STREAMS_STAGES],
         .host = (enum streams_host)v[STREAMS_HOST],
@@ -62,7 +64,7 @@ const char *streams_resolve(const struct ub_gpu *gpu, const struct ub_point *poi
     g.segment_bytes = g.size_bytes / g.segments;
     *out = g;
     const char *ignored = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g.stages);
-    return ignored != NULL ? ignored : why_not(&g);
+    return ignored != NULL ? ignored : why_not(gpu, &g);
 }
 
 int streams_buffer_index(const struct streams_geometry *g, enum streams_buffer buffer)
