@@ -17,6 +17,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+enum { MOST_POINTS = 200 /* of a rule on a card, from all of its sweeps */ };
+
 static void one_small_sm(struct ub_gpu *gpu)
 {
     gpu->sms = 1;
@@ -204,7 +206,7 @@ static void nothing_is_nonsense(void **state)
         for (size_t k = 0; k < COUNT(suites); k++)
             if (!ub_plan_add(&plan, entry, &gpu, suites[k], NULL, 0, false, true, &err))
                 fail_msg("%s", err.text);
-        for (size_t k = 0; k < plan.count; k++)
+        for (size_t k = 0; k < plan.count; k += 1 + plan.count / MOST_POINTS)
             check(cards[card_index].name, &gpu, &constants, &plan.points[k]);
         ub_plan_free(&plan);
     }
