@@ -109,6 +109,16 @@ static bool fill_region(struct ub_arena *arena, int memory, int region, enum ub_
                 arena->sizes.bytes[memory][region], how, seed, err);
 }
 
+/* Puts before what the driver says how much was asked for, rounded up: never "0 MiB". */
+static bool cannot_allocate(uint64_t bytes, const char *where, struct ub_error *err)
+{
+    enum { KIB_SHIFT = 10, MIB_SHIFT = 20 };
+    const bool small = bytes >> MIB_SHIFT == 0;
+    const int shift = small ? KIB_SHIFT : MIB_SHIFT;
+    const uint64_t units = (bytes + (UINT64_C(1) << shift) - 1) >> shift;
+    return ub_fail_in(err, "cannot allocate %" PRIu64 " %s on the %s", units, small ? "KiB" : "MiB", where);
+}
+
 static bool allocate_device(struct ub_arena *arena, struct ub_error *err)
 {
     struct ub_api *api = &arena->device->api;
@@ -118,7 +128,7 @@ static bool allocate_device(struct ub_arena *arena, struct ub_error *err)
         arena->bases[UB_DEVICE_MEMORY] = 0;
         arena->out_of_memory = code == UB_CUDA_OUT_OF_MEMORY;
         ub_api_fail(api, code, "cuMemAlloc", err);
-        return ub_fail_in(err, "cannot allocate %" PRIu64 " MiB on the GPU", total >> 20);
+        return cannot_allocate(total, "GPU", err);
     }
     arena->results = at(arena->bases[UB_DEVICE_MEMORY] + total - SCRATCH_BYTES);
     arena->stamps = arena->results + UB_RESULT_WORDS;
@@ -130,7 +140,8 @@ static bool allocate_pageable(struct ub_arena *arena, int memory, uint64_t bytes
     void *pointer = NULL;
     if (posix_memalign(&pointer, PAGE_BYTES, bytes) != 0) {
         arena->out_of_memory = true;
-        return ub_fail(err, UB_INCOMPLETE, "cannot allocate %" PRIu64 " MiB on the host", bytes >> 20);
+        ub_fail(err, UB_INCOMPLETE, "out of memory");
+        return cannot_allocate(bytes, "host", err);
     }
     arena->bases[memory] = (uintptr_t)pointer;
     return true;

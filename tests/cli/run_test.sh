@@ -82,6 +82,8 @@ has "$(field launch.json 'sweep[0]["reason"]')" "cudaErrorInvalidConfiguration"
 UBENCH_FAKE=oom expect 0 "${run[@]}" --stride 1..2 -o oom.json -q
 is oom.json '{q["status"] for q in sweep}' "{'skipped'}"
 has "$(field oom.json 'sweep[0]["reason"]')" "OUT_OF_MEMORY"
+UBENCH_FAKE=oom expect 0 "$fake" run null --timer event -o oom_null.json -q
+has "$(field oom_null.json 'sweep[0]["reason"]')" "cannot allocate 4 KiB on the GPU"
 UBENCH_FAKE=noimage expect 5 "${run[@]}" --stride 1..2 -o noimage.json -q
 has "$(field noimage.json 'sweep[0]["reason"]')" "NoKernelImage"
 is noimage.json '{q["status"] for q in sweep}' "{'failed'}"
