@@ -423,6 +423,25 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
+/* A B200's data sheet is of tcgen05, an A100's of mma.sync itself. */
+static void no_time_by_the_rate_of_other_instructions(void **state)
+{
+    static const struct {
+        const char *gpu;
+        bool known;
+    } rows[] = {{"a100", true}, {"h200", true}, {"b200", false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct ub_point point = point_of("variant=tensor n=4096");
+        struct ub_constants constants;
+        struct ub_law law;
+        ub_gpu_constants(card(rows[i].gpu), &constants);
+        ub_micro_gemm.law(card(rows[i].gpu), &constants, &point, &law);
+        assert_int_equal(isfinite(law.time_ns) != 0, rows[i].known);
+        assert_true(rows[i].known || strstr(law.note, "mma.sync"));
+    }
+}
+
 static void zero_and_more_are_no_sides(void **state)
 {
     static const char *const bad[] = {"n=0", "m=0", "k=0", "n=1048577", "n=-3"};
@@ -613,6 +632,7 @@ int main(void)
         cmocka_unit_test(multiply_adds_are_padded_to_tiles),
         cmocka_unit_test(m_and_k_follow_n),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(no_time_by_the_rate_of_other_instructions),
         cmocka_unit_test(zero_and_more_are_no_sides),
         cmocka_unit_test(what_an_h200_took),
         cmocka_unit_test(the_slowest_decides),

@@ -53,7 +53,8 @@ static const double time_tolerance_assumed = 0.40;
 static const double mostly_start = 0.75;
 
 /* Multiply-adds of an SM's matrix units in a cycle, fp16 into fp32: data sheets' dense FLOP/s / (2 x SMs x
- * clock) of V100, A100, H100, B200. */
+ * clock) of V100, A100, H100, B200. The last is tcgen05's, which no kernel here has: how much of it the
+ * mma.sync that runs there reaches is in none of our sources. */
 static const struct {
     int cc_major, cc_minor, per_cycle;
 } matrix_rates[] = {{7, 0, 512}, {8, 0, 1024}, {9, 0, 2048}, {10, 0, 4096}};
@@ -78,6 +79,12 @@ static double rate_of(const struct ub_gpu *gpu, const struct gemm_geometry *g)
         if (matrix_rates[i].cc_major == gpu->cc_major && matrix_rates[i].cc_minor == gpu->cc_minor)
             return matrix_rates[i].per_cycle;
     return NAN;
+}
+
+/* Whether variant=tensor runs with other instructions than those that reach the rate above. */
+static bool is_slower_way(const struct ub_gpu *gpu, const struct gemm_geometry *g)
+{
+    return g->variant == GEMM_TENSOR && gpu->cc_major >= 9 && !g->wgmma;
 }
 
 double gemm_peak(const struct ub_gpu *gpu, const struct ub_constants *constants, const struct gemm_geometry *g)
@@ -324,7 +331,10 @@ static void add_time(const struct ub_gpu *gpu, const struct ub_constants *consta
     } else if (!gpu->verified) {
         law->note = "assumed: the machine code and what a step waits are an H200's";
     }
-    if (g->half && !isfinite(rate_of(gpu, g)))
+    if (is_slower_way(gpu, g))
+        ub_time_unknown(law, "no time: what mma.sync reaches of this card's matrix units, whose rate is that of other "
+                             "instructions, is not known");
+    else if (g->half && !isfinite(rate_of(gpu, g)))
         ub_time_unknown(law, "no time: the rate of this card's matrix units is not known");
 }
 
