@@ -225,6 +225,10 @@ static void print_constants(const struct ub_micro *micro, const struct heading *
     }
 }
 
+static const char shares_above_one[] =
+    "A share is of a ceiling, mostly of DRAM's. Where caches hold the data (level l2 or l1 in the record), it may be "
+    "more than 100 %.";
+
 static void print_metrics(const struct ub_micro *micro, const struct heading *heading)
 {
     char text[TEXT_SIZE] = "";
@@ -232,6 +236,8 @@ static void print_metrics(const struct ub_micro *micro, const struct heading *he
         append(text, sizeof text, "%s%s", i ? ", " : "", micro->metric_keys[i]);
     print_heading(heading, "Metrics");
     ub_page_text(stdout, MARGIN, text);
+    if (strstr(text, "ceiling_share") || strstr(text, "copy_share"))
+        ub_page_text(stdout, MARGIN, shares_above_one);
 }
 
 enum ub_status ub_cmd_describe(struct ub_options *options, struct ub_error *err)

@@ -26,6 +26,8 @@ has() { # FILE TEXT...
 
 "$UBENCH" list >list || fail "list: $?"
 has list "  null " "  coalescing " "ubench describe RULE"
+"$UBENCH" describe fusion | tr -s ' \n' ' ' >shares
+has shares "it may be more than 100 %"
 "$UBENCH" list --json >list.json || fail "list --json: $?"
 python3 - >rules <<'END' || fail "list --json: $(cat rules)"
 import json
