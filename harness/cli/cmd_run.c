@@ -356,6 +356,20 @@ static void say_losses(const struct job *job)
         fprintf(stderr, "ubench: counters: %s\n", job->record.run.counters);
 }
 
+/* The journal is for --resume: it stays while there is something that this could settle. */
+static void keep_journal_or_not(const struct job *job)
+{
+    const size_t lost = ub_run_retryable(&job->record);
+    if (!job->paths.journal[0] || !job->record.run.complete)
+        return;
+    if (lost == 0)
+        unlink(job->paths.journal);
+    else
+        fprintf(stderr,
+                "ubench: %zu point%s failed or timed out: the same command with --resume -o %s measures %s again\n",
+                lost, lost == 1 ? "" : "s", job->paths.record, lost == 1 ? "it" : "them");
+}
+
 /* The file first: a reader of stdout that goes away costs only what it did not read. */
 static bool write_all(struct job *job, struct ub_error *err)
 {
@@ -365,8 +379,7 @@ static bool write_all(struct job *job, struct ub_error *err)
     const enum ub_format format = human ? ub_format_of_path(job->paths.record, UB_FORMAT_JSON) : options->format;
     if (to_file && !ub_write_record(&job->record, format, job->paths.record, options, err))
         return false;
-    if (job->paths.journal[0] && job->record.run.complete)
-        unlink(job->paths.journal);
+    keep_journal_or_not(job);
     if (to_file && !options->quiet)
         fprintf(stderr, "ubench: record in %s\n", job->paths.record);
     if ((human || !to_file) && !ub_write_record(&job->record, options->format, "-", options, err))

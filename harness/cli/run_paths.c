@@ -109,7 +109,7 @@ static bool check_resume(const struct ub_options *options, const struct ub_targe
     if (access(paths->journal, F_OK) == 0)
         return true;
     if (access(paths->record, F_OK) == 0)
-        return ub_fail(err, UB_USAGE, "%s is complete: there is nothing to resume", paths->record);
+        return ub_fail(err, UB_USAGE, "%s has no point to measure again: there is nothing to resume", paths->record);
     return ub_fail(err, UB_USAGE, "there is no %s to resume from", paths->journal);
 }
 
@@ -137,8 +137,9 @@ bool ub_run_paths_check(struct ub_options *options, const struct ub_target *targ
         return check_resume(options, target, paths, err);
     }
     if (paths->journal[0] && access(paths->journal, F_OK) == 0 && !options->force)
-        return ub_fail(err, UB_USAGE,
-                       "%s is left from a run that was cut off: --resume goes on with it, --force starts afresh",
-                       paths->journal);
+        return ub_fail(
+            err, UB_USAGE,
+            "%s is left from a run that was cut off or lacks points: --resume goes on with it, --force starts afresh",
+            paths->journal);
     return ub_output_check(paths->record, options->force, err);
 }

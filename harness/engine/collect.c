@@ -277,11 +277,13 @@ static const char *difference(const struct ub_run *run, const struct ub_line *he
     return NULL;
 }
 
-/* What failed or warned then is tried again now. */
+/* What failed or warned then is tried again now. A wrong answer stands: that the next one is
+ * right would prove nothing. */
 static bool worth_replaying(const struct ub_line *line)
 {
     if (line->type == UB_LINE_POINT)
-        return line->status == UB_POINT_OK || line->status == UB_POINT_SKIPPED;
+        return line->status == UB_POINT_OK || line->status == UB_POINT_SKIPPED ||
+               ub_is_wrong_answer(line->status, line->text);
     return line->type != UB_LINE_ERROR && line->type != UB_LINE_WARNING;
 }
 

@@ -534,14 +534,30 @@ bool ub_run_launch(const struct ub_run_request *request, struct ub_record *recor
     return ok;
 }
 
+bool ub_is_wrong_answer(enum ub_point_status status, const char *reason)
+{
+    return status == UB_POINT_FAILED && reason &&
+           strncmp(reason, UB_WRONG_ANSWER_WORDS, strlen(UB_WRONG_ANSWER_WORDS)) == 0;
+}
+
+size_t ub_run_retryable(const struct ub_record *record)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->point_count; i++) {
+        const struct ub_record_point *point = &record->points[i];
+        const bool lost = point->status == UB_POINT_FAILED || point->status == UB_POINT_TIMEOUT;
+        count += lost && !ub_is_wrong_answer(point->status, point->reason);
+    }
+    return count;
+}
+
 enum ub_status ub_run_status(const struct ub_record *record, enum ub_counter_mode counters)
 {
     bool incomplete = !record->run.complete;
     bool missing = false;
     for (size_t i = 0; i < record->point_count; i++) {
         const struct ub_record_point *point = &record->points[i];
-        if (point->status == UB_POINT_FAILED && point->reason &&
-            strncmp(point->reason, UB_WRONG_ANSWER_WORDS, strlen(UB_WRONG_ANSWER_WORDS)) == 0)
+        if (ub_is_wrong_answer(point->status, point->reason))
             return UB_WRONG_ANSWER;
         incomplete = incomplete || point->status == UB_POINT_FAILED || point->status == UB_POINT_TIMEOUT;
         for (size_t j = 0; j < point->counter_count; j++)

@@ -70,6 +70,10 @@ bool ub_run_launch(const struct ub_run_request *request, struct ub_record *recor
  * required counters are missing. */
 enum ub_status ub_run_status(const struct ub_record *record, enum ub_counter_mode counters);
 
+/* How many points have no result and may have one if they are measured again: those that ran
+ * out of time, and those that failed, but for a wrong answer, which stands. */
+size_t ub_run_retryable(const struct ub_record *record);
+
 /* A hash of rules, axes and options that a journal must share to be resumed. */
 uint64_t ub_plan_hash(const struct ub_run_request *request);
 

@@ -43,6 +43,9 @@ bool ub_journal_open(struct ub_run *run, struct ub_error *err);
 void ub_journal_add(struct ub_run *run, const struct ub_line *line);
 bool ub_journal_close(struct ub_run *run, struct ub_error *err);
 
+/* Whether a point that ended so did because its kernel computed something else. */
+bool ub_is_wrong_answer(enum ub_point_status status, const char *reason);
+
 /* Puts a line into the record. */
 void ub_run_apply(struct ub_run *run, const struct ub_line *line);
 void ub_run_no_counters(struct ub_run *run, const char *reason);

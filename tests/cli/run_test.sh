@@ -216,6 +216,27 @@ expect 0 "${run[@]}" --stride 1..8 -o killed.json --resume -q
 is killed.json 'len([q for q in sweep if q["status"] == "ok" and len(q["time_ns"]["samples"]) == 30])' 8
 expect 2 "${run[@]}" --stride 1..8 -o killed.json --resume -q
 has "$said" "nothing to resume"
+# ---- a run to its end, but with points that have no result
+UBENCH_FAKE=hang:stride=3 expect 5 "${run[@]}" --stride 1..4 --timeout 1 -o lost.json -q
+has "$said" "1 point failed or timed out: the same command with --resume -o lost.json measures it again"
+is lost.json 'r["run"]["complete"]' True
+expect 2 "${run[@]}" --stride 1..4 -o lost.json -q
+has "$said" "lacks points"
+UBENCH_FAKE=crash:stride=3 expect 5 "${run[@]}" --stride 1..4 -o lost.json --resume -q
+is lost.json '[q["status"] for q in sweep]' "['ok', 'ok', 'failed', 'ok']"
+UBENCH_FAKE=hang:stride=1 expect 0 "${run[@]}" --stride 1..4 -o lost.json --resume -q # only 3 is done again
+is lost.json '[(q["status"], len(q["time_ns"]["samples"])) for q in sweep]' \
+    "[('ok', 30), ('ok', 30), ('ok', 30), ('ok', 30)]"
+is lost.json '{q["law"]["counters"] for q in sweep}' "{'holds'}"
+[ -e lost.json.part.jsonl ] && fail "the journal is left although no point lacks a result"
+expect 2 "${run[@]}" --stride 1..4 -o lost.json --resume -q
+has "$said" "nothing to resume"
+# a wrong answer is not measured away, nor is what was skipped
+UBENCH_FAKE=wrong:stride=2 expect 6 "${run[@]}" --stride 1..3 -o lies.json -q
+[ -e lies.json.part.jsonl ] && fail "the journal is left for a wrong answer"
+UBENCH_FAKE=wrong:stride=2,hang:stride=3 expect 6 "${run[@]}" --stride 1..3 --timeout 1 -o both.json -q
+expect 6 "${run[@]}" --stride 1..3 -o both.json --resume -q
+is both.json '[q["status"] for q in sweep]' "['ok', 'failed', 'ok']"
 expect 5 env UBENCH_FAKE=hang:stride=2 "${run[@]}" --stride 1..2 --time-limit 1 --timeout 30 -o limit.json -q
 is limit.json 'r["run"]["complete"]' False
 
