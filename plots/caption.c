@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "harness/engine/axis.h"
+#include "harness/engine/plan.h"
 #include "plots/scale.h"
 
 enum { NAME_CELLS = 40, REASON_CELLS = 90, SERIES_CELLS = 60, LISTED_VALUES = 6 };
@@ -121,14 +122,54 @@ static const struct ub_chart_text *find_text(const struct ub_micro *micro, const
     return NULL;
 }
 
-/* Of the sweep, else of the axis, else of any. */
+static bool holds_all(const struct ub_values *values, const struct ub_selection *selection, size_t axis)
+{
+    for (size_t i = 0; i < selection->count; i++) {
+        size_t at = 0;
+        while (at < values->count && values->values[at] != selection->points[i].values.values[axis])
+            at++;
+        if (at == values->count)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the sweep varies what the chart has along x, with what the chart has beside it. */
+static bool has_its_like(const struct ub_selection *selection, const struct ub_sweep *sweep)
+{
+    struct ub_values ranges[UB_MAX_AXES];
+    if (!ub_ranges_parse(selection->micro, sweep->axes, ranges, NULL))
+        return false;
+    bool like = ranges[selection->x].count > 1;
+    for (size_t i = 0; like && i < selection->micro->axis_count; i++)
+        like = (int)i == selection->x || holds_all(&ranges[i], selection, i);
+    ub_ranges_free(ranges);
+    return like;
+}
+
+/* The sentences of a rule are of its sweeps. One typed on the command line may hold something
+ * else fixed, of which they are not true: it has those of a sweep that is like it. NULL: none is. */
+static const char *sweep_of(const struct ub_selection *selection)
+{
+    const struct ub_micro *micro = selection->micro;
+    const char *name = selection->count > 0 ? selection->points[0].record->sweep : NULL; /* all are of one */
+    for (size_t i = 0; name && i < micro->sweep_count; i++)
+        if (strcmp(micro->sweeps[i].name, name) == 0)
+            return name;
+    for (size_t i = 0; i < micro->sweep_count; i++)
+        if (has_its_like(selection, &micro->sweeps[i]))
+            return micro->sweeps[i].name;
+    return NULL;
+}
+
+/* Of the sweep, else of the axis, else of any. NULL: none is meant for this chart. */
 static const struct ub_chart_text *text_of(const struct ub_selection *selection)
 {
     const struct ub_micro *micro = selection->micro;
-    const char *sweep = selection->count > 0 ? selection->points[0].record->sweep : NULL; /* all are of one */
+    const char *sweep = sweep_of(selection);
     const char *names[] = {sweep, micro->axes[selection->x].name, ""};
     const struct ub_chart_text *text = NULL;
-    for (size_t i = 0; !text && i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; sweep && !text && i < sizeof names / sizeof names[0]; i++)
         text = find_text(micro, names[i]);
     return text;
 }

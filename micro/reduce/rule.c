@@ -219,7 +219,7 @@ static const struct ub_chart_text chart_texts[] = {
     {"n", "Small sums take the launches' time, large ones that of their loads", "launches + a block + loads"},
     {"atomics", "An atomic of floats takes 1.8 ns after the one before, whoever does it", NULL},
     {"phase", "Alone, a block adds up by shuffles in half the time of a tree", "steps × (latency + warps × issue)"},
-    {"block", "Alone, a block adds up by shuffles in half the time of a tree", "steps × (latency + warps × issue)"},
+    {"phase_float", "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap", NULL},
     {"variant", "Ways to add up differ in a block, seldom in a whole sum", NULL},
     {"", "A long sum takes as long as its loads", NULL},
 };

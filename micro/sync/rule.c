@@ -207,6 +207,7 @@ static const struct ub_chart_text chart_texts[] = {
     {"fence", "A fence of the device is a trip to L2; one of the system takes longer", NULL},
     {"wait", "The host waits microseconds for an empty kernel, longer if it sleeps", NULL},
     {"launches", "Each launch costs the host, each node of a graph the GPU, and less", NULL},
+    {"grid_block", "What synchronising costs", NULL},
     {"", "What synchronising costs", NULL},
 };
 

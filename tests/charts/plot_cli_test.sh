@@ -47,6 +47,23 @@ grep -q 'predicted, not measured' out || fault "the chart in the terminal: $(cat
 expect 0 "" plot run.json -o - --term svg
 [ "$(head -c 5 out)" = "<?xml" ] || fault "--term svg -o - is no svg"
 
+# A rule's sentence stands above a sweep that it is true of.
+# title_is TITLE ARGUMENT...: of the chart of a run of these
+title_is() {
+    local title=$1
+    shift
+    "$ubench" run "$@" --device model:h200 -q -f json -o typed.json --force >/dev/null || fault "ubench run $*"
+    expect 0 "" plot typed.json -o -
+    [ "$(head -n 1 out)" = "$title" ] || fault "ubench run $*: the title is $(head -n 1 out)"
+}
+title_is "Coalescing: useful bandwidth falls as 1/stride, then floors" coalescing --stride 1..32
+title_is "Coalescing: useful bandwidth over stride" coalescing --stride 1..32 --size 64Mi
+title_is "Reduce: bandwidth of the sum over block" reduce --block 64..1024*2
+title_is "Alone, a block adds up by shuffles in half the time of a tree" reduce --work block --block 64..1024*2
+title_is "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap" \
+    reduce --work block --block 64..1024*2 --type float
+rm typed.json
+
 expect 2 "a.gif: the ending" plot run.json -o a.gif
 expect 2 "svg, png, pdf or dumb" plot run.json --term gif
 expect 2 "its axes are: stride" plot run.json --x strid
