@@ -88,7 +88,7 @@ UBENCH_FAKE=noimage expect 5 "${run[@]}" --stride 1..2 -o noimage.json -q
 has "$(field noimage.json 'sweep[0]["reason"]')" "NoKernelImage"
 is noimage.json '{q["status"] for q in sweep}' "{'failed'}"
 # together they do not fit, each alone does: two workers
-UBENCH_FAKE=memory=100 expect 0 "$fake" run coalescing --stride 1 --op load,store,copy --size 80Mi -o turns.json -q
+UBENCH_FAKE=memory=10 expect 0 "$fake" run coalescing --stride 1 --op load,store,copy --size 8Mi -o turns.json -q
 is turns.json '[q["status"] for q in sweep]' "['ok', 'ok', 'skipped']"
 expect 0 "${run[@]}" --stride 1..3 --data zeros -o zeros.json -q
 is zeros.json '{q["data"] for q in sweep}' "{'zeros'}"
