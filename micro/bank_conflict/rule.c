@@ -181,26 +181,27 @@ const struct ub_micro ub_micro_bank_conflict = {
                 "any groups. At stride s words: gcd(s, 32); s = 0: 1. Accesses of 8 bytes are served in two halves of "
                 "the warp, of 16 bytes in four quarters, each with its own conflicts: 2 gcd(s, 16) and 4 gcd(s, 8) at "
                 "a stride of s elements. Loads of 8 and 16 bytes are merged: where all lane pairs n, n^1 of the warp "
-                "have one address, or all pairs n, n^2, two phases become one (a uniform address: 1 and 2 wavefronts). "
-                "Stores and ldmatrix are never merged; ldmatrix takes each 8 x 16-byte matrix by itself. "
+                "have one address, or all pairs n, n^2, two phases become one (a uniform address: 1 and 2 "
+                "wavefronts). Stores and ldmatrix are never merged; ldmatrix takes each 8 x 16-byte matrix by itself. "
                 "Time: a wavefront is a cycle of the SM.",
             .breaks =
-                "The law is of throughput, with enough accesses in flight: a chain of dependent loads pays the latency "
-                "(about 30 cycles) and two cycles for each further way. A pair of lanes that differs anywhere in the "
-                "warp undoes the merging of all of it. A partial warp takes a cycle for each of its 1, 2 or 4 phases "
-                "at least, even one without an active lane, though no counter counts that. Merged loads take 1.3 to "
-                "2.1 % longer than their wavefronts; why is not known. NVIDIA's instrumented counter "
+                "The law is of throughput, with enough accesses in flight: a chain of dependent loads pays the "
+                "latency (about 30 cycles) and two cycles for each further way. A pair of lanes that differs anywhere "
+                "in the warp undoes the merging of all of it. A partial warp takes a cycle for each of its 1, 2 or 4 "
+                "phases at least, even one without an active lane, though no counter counts that. Merged loads take "
+                "1.3 to 2.1 % longer than their wavefronts; why is not known. NVIDIA's instrumented counter "
                 "(shared_load_wavefronts) imitates merging in part only: it wants a single wavefront for both phases, "
                 "and looks at halves of the warp for 16 bytes; l1_shared_load_wavefronts is what the hardware did. "
                 "Before compute capability 5.0 the banks were others (16, or 8 bytes wide). That other generations "
                 "merge the same pairs is assumed.",
             .consequence =
-                "Walk a 32-wide tile along its columns with a pitch of 33, or xor the column with the row: 1.00 cycles "
-                "an access on an H200 instead of 32.0. An odd stride is free, a stride of 2 costs 2, of 32 costs 32; "
-                "random words cost 3.4. Structures of 3 or 5 words need no padding, of 4 or 8 do. Wide accesses "
-                "without conflicts move the same 128 bytes a cycle as narrow ones: they save instructions.",
+                "Walk a 32-wide tile along its columns with a pitch of 33, or xor the column with the row: 1.00 "
+                "cycles an access on an H200 instead of 32.0. An odd stride is free, a stride of 2 costs 2, of 32 "
+                "costs 32; random words cost 3.4. Structures of 3 or 5 words need no padding, of 4 or 8 do. Wide "
+                "accesses without conflicts move the same 128 bytes a cycle as narrow ones: they save instructions.",
             .folk = "\"Bank conflicts cost 1.2x\": measured where DRAM or latency hides them, or where the compiler "
-                    "removed the loop (it merges equal shared loads, asm volatile or not); alone they cost up to 32x.\n"
+                    "removed the loop (it merges equal shared loads, asm volatile or not); alone they cost up to "
+                    "32x.\n"
                     "\"Two lanes in one bank are a conflict\": only if they want different words; the same word is "
                     "shared, by 2 lanes as by 32.\n"
                     "\"float4 accesses conflict, because lanes 0 and 8 hit the same bank\": they are served in "
@@ -214,8 +215,7 @@ const struct ub_micro ub_micro_bank_conflict = {
                 "Sun et al., arXiv:2206.02874, Table 10: two cycles of latency for each further way, A100\n"
                 "PTX ISA, ldmatrix: which lane gives the address of which row\n"
                 "Measured for phases and merging: an H200, driver 580: hardware counters of 3393 address patterns, "
-                "cycles of "
-                "53980 (within 8 % of max(wavefronts, phases) at all but 6)",
+                "cycles of 53980 (within 8 % of max(wavefronts, phases) at all but 6)",
         },
     .axis_count = BANK_CONFLICT_AXES,
     .axes = axes,

@@ -144,50 +144,43 @@ const struct ub_micro ub_micro_block_size = {
     .text =
         {
             .law = "A vector is cut into ceil(elements / block) blocks of ceil(block / 32) warps; each warp with an "
-                   "element "
-                   "makes two load requests and one store request, of as many 32-byte sectors as its lanes touch. An "
-                   "SM holds "
-                   "min(32, floor(64 / warps)) blocks (CC 9.0): resident. Time is the largest of\n"
+                   "element makes two load requests and one store request, of as many 32-byte sectors as its lanes "
+                   "touch. An SM holds min(32, floor(64 / warps)) blocks (CC 9.0): resident. Time is the largest of\n"
                    "  dram          bytes of three vectors / ceiling\n"
                    "  block_launch  blocks x block_launch_ns, whatever their size\n"
                    "  block_life    blocks / (SMs x resident) x life + 0.66 x dram\n"
                    "  life          400 ns + 7 ns x warps; empty: 150 ns + 0.93 ns x warps\n"
-                   "because a block keeps its place until its last warp has ended. Of the three vectors two move as in "
-                   "a copy, "
-                   "one as in a load: that is the ceiling.",
+                   "because a block keeps its place until its last warp has ended. Of the three vectors two move as "
+                   "in a copy, one as in a load: that is the ceiling.",
             .breaks =
                 "From 200 threads on, blocks that are no multiple of 32 take 2 to 9 % longer than the next multiple, "
                 "which has as many warps: there are more of them, and 1 to 3 % are not in the law (their warps begin "
                 "inside a sector). Where a thread does more than one access the launch rate no longer shows, and life "
-                "is the "
-                "work's. A block with barriers keeps its warps together and loses more when it is large; registers "
-                "and shared memory may allow fewer blocks than warps do (rule occupancy). Vectors that four L2 caches "
-                "hold are not tested: the law is that of DRAM.",
+                "is the work's. A block with barriers keeps its warps together and loses more when it is large; "
+                "registers and shared memory may allow fewer blocks than warps do (rule occupancy). Vectors that four "
+                "L2 caches hold are not tested: the law is that of DRAM.",
             .consequence =
                 "c = a + b, 4 bytes a thread, an H200: 0.63 TB/s with 32 threads a block (the launch of 4.2 million "
-                "blocks takes 2.53 ms), 2.53 with 128, 3.49 with 256, 3.05 with 1024 and 2.51 with 704, of 4.40. "
-                "256 and 1024 both fill an SM with 64 warps, but 74 % of them are there on average with 256 and 64 % "
-                "with "
+                "blocks takes 2.53 ms), 2.53 with 128, 3.49 with 256, 3.05 with 1024 and 2.51 with 704, of 4.40. 256 "
+                "and 1024 both fill an SM with 64 warps, but 74 % of them are there on average with 256 and 64 % with "
                 "1024: half an SM waits for the last warp of each block. With 16 bytes a thread every size from 64 to "
                 "1024 reaches 99 %: fewer, fatter threads make the block size a matter of taste.",
             .folk = "\"1024 threads are full occupancy\": in theory as full as 256, and 15 % slower here.\n"
                     "\"A block that is no multiple of 32 wastes its last lanes\": of 65 threads a third of the lanes "
-                    "is left "
-                    "over, and the time is that of 64, because the launch decides. 257 cost 12 % and 513 cost 21 % "
-                    "more than 256 and 512, because an SM holds one block fewer.\n"
+                    "is left over, and the time is that of 64, because the launch decides. 257 cost 12 % and 513 cost "
+                    "21 % more than 256 and 512, because an SM holds one block fewer.\n"
                     "\"Small blocks are slow because of occupancy\": 64 threads allow full occupancy; the card "
-                    "launches one "
-                    "block every 0.6 ns, and that is all.\n"
-                    "\"Larger blocks take longer to launch\": not up to 672 threads, 0.604 ns each; 1024 take 0.68 ns, "
-                    "because "
-                    "only two places an SM come free in turn.",
+                    "launches one block every 0.6 ns, and that is all.\n"
+                    "\"Larger blocks take longer to launch\": not up to 672 threads, 0.604 ns each; 1024 take 0.68 "
+                    "ns, because only two places an SM come free in turn.",
             .sources =
                 "CUDA C++ Best Practices Guide, Thread and Block Heuristics\n"
                 "CUDA C++ Programming Guide, compute capabilities: blocks, warps and threads of an SM\n"
-                "RRZE-HPC/gpu-benches gpu-stream: one element a thread, 3.5 TB/s triad on an H200\nMeasured for the "
-                "life of a block: an H200, driver 580, CUDA 13.0, on cards that differ by 2 %. 400 ns, 7 ns and 0.66 "
-                "are fitted to such points of earlier runs, 150 ns and 0.93 ns to two of empty blocks: the record "
-                "repeats them (-4.2 to 2.3 % off where block_life decides) and is no independent test",
+                "RRZE-HPC/gpu-benches gpu-stream: one element a thread, 3.5 TB/s triad on an H200\n"
+                "Measured for the life of a block: an H200, driver 580, CUDA 13.0, on cards that differ by 2 %. 400 "
+                "ns, 7 ns and 0.66 are fitted to such points of earlier runs, 150 ns and 0.93 ns to two of empty "
+                "blocks: the record repeats them (-4.2 to 2.3 % off where block_life decides) and is no independent "
+                "test",
         },
     .axis_count = BLOCK_SIZE_AXES,
     .axes = axes,

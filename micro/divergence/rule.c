@@ -167,18 +167,16 @@ const struct ub_micro ub_micro_divergence = {
             .consequence =
                 "Let the 32 threads of a warp agree: branch on threadIdx.x / 32, on the block, or sort the work. On "
                 "an H200 two paths in a warp take twice as long as one and 32 paths 32 times (measured within 1.2 %); "
-                "between warps nothing is lost. A branch on random data takes 2 times as long at two ways and 21 times "
-                "at 32; the same data in order 1.1 and 1.8 times. If paths differ in numbers only, look the numbers "
-                "up: "
-                "from shared memory that costs one path. From constant memory each look-up takes 34 cycles, and 11 "
-                "more "
-                "for each further index: 375 for 32.",
+                "between warps nothing is lost. A branch on random data takes 2 times as long at two ways and 21 "
+                "times at 32; the same data in order 1.1 and 1.8 times. If paths differ in numbers only, look the "
+                "numbers up: from shared memory that costs one path. From constant memory each look-up takes 34 "
+                "cycles, and 11 more for each further index: 375 for 32.",
             .folk =
                 "\"a = 100 for even threads, b = 200 for odd ones, shows 50 % branch efficiency\": it compiles to a "
                 "select; by thread and by warp it takes the same time, and no branch diverges.\n"
                 "\"Branch efficiency says what divergence costs\": at 32 paths, 32 times slower, it reads two thirds, "
-                "because loops count as uniform branches. Average active lanes (about 3 of 32) says it. A select "
-                "has no branch of its own and shows the loop's: 100 %.\n"
+                "because loops count as uniform branches. Average active lanes (about 3 of 32) says it. A select has "
+                "no branch of its own and shows the loop's: 100 %.\n"
                 "\"Predicated branches cost nothing\": nothing diverges, but both sides take their issue slots.\n"
                 "\"A block that is not a multiple of 32 diverges\": lanes that do not exist are idle (16.5 of 32 "
                 "active for 33 threads); no branch diverges and nothing takes longer.\n"

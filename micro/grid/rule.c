@@ -71,8 +71,9 @@ enum { USUAL = UB_SUITE_DEFAULT | UB_SUITE_FULL };
 
 static const struct ub_sweep sweeps[] = {
     {"blocks", USUAL,
-     "work=all blocks=33,66,99,131,132,133,165,198,231,263,264,265,330,395,396,397,462,527,528,529,594,659,660,661,726,"
-     "791,792,793",
+     "work=all "
+     "blocks=33,66,99,131,132,133,165,198,231,263,264,265,330,395,396,397,462,527,528,529,594,659,660,661,726,791,792,"
+     "793",
      "the staircases: dense where a card of 132 SMs has its steps"},
     {"steps", USUAL, "work=latency,throughput per_sm=1..6 side=all",
      "one block fewer, just as many and one more than whole numbers of blocks an SM: the steps of any card"},
@@ -167,61 +168,58 @@ const struct ub_micro ub_micro_grid = {
         {
             .law =
                 "latency     time = start + ceil(blocks / (SMs x resident)) x wave: blocks that wait do not notice "
-                "each "
-                "other.\n"
-                "throughput  time = start + ceil(blocks / SMs) x wave: one block fills its SM, however many it holds.\n"
+                "each other.\n"
+                "throughput  time = start + ceil(blocks / SMs) x wave: one block fills its SM, however many it "
+                "holds.\n"
                 "  wave  = length x (1024 x step + 28) SM cycles\n"
                 "  step  = max(4, warps of a scheduler x 32 / its lanes) cycles\n"
                 "  start = floor of a launch + blocks x block_launch_ns\n"
                 "dram        time = start + floor(blocks / SMs) x wave + rest, start = floor + 1.6 us.\n"
-                "  wave  = SMs x bytes of a block x 1.05 / DRAM's ceiling\n  rest  = one + (wave - one) x share^1.5, "
-                "wave x share at least\n  share = blocks left over / SMs\n  one   = a block left over alone: length x "
-                "430 - 300 ns,\n          length x 525 ns where there is no full wave\n"
+                "  wave  = SMs x bytes of a block x 1.05 / DRAM's ceiling\n"
+                "  rest  = one + (wave - one) x share^1.5, wave x share at least\n"
+                "  share = blocks left over / SMs\n"
+                "  one   = a block left over alone: length x 430 - 300 ns,\n"
+                "          length x 525 ns where there is no full wave\n"
                 "`waves` is (time - start) / wave. The tolerance of the first two is less than half a wave, so that a "
                 "wave more or fewer never holds.",
             .breaks =
                 "That blocks are dealt to SMs evenly is not the law's but the hardware's doing (%smid on an H200, "
                 "tests/gpu/placement.cu). As long as all blocks fit, no SM gets two more than another, although the "
                 "132 SMs stand in groups of 8, 16 and 18. Few blocks are spread over the groups, then over the pairs "
-                "of "
-                "SMs: of 66 blocks 58 have a pair to themselves, and one group of 8 SMs is full, as it always is "
-                "first. "
-                "Blocks with neighbouring numbers lie in the same group, not round robin. Later blocks go where there "
-                "is room first. Blocks that compute end one after another (the oldest warps are served first), so that "
-                "each SM takes one. Blocks that wait end together, and an SM takes two: the 132 last ones of 396 with "
-                "two resident were on 72 to 75 SMs. That costs no time, but which SMs work is not predicted then "
-                "(sm_cycles_active). Blocks that load are dealt so too: with five 512 KiB blocks an SM of which four "
-                "fit (659 and 660 of them) the time is 8 % above the law, and the step that should follow is missing. "
-                "What loads take is fitted, not derived: 1.6 us, 1.05, the power 1.5 and the 525, 430 and 300 ns of a "
-                "block left over come from such sweeps on an H200, so that its record shows that they repeat, not that "
-                "the law is right. Their tolerance, 10 %, cannot see the steps from the fourth wave on (528 to 529 "
-                "blocks: 9 %, later ones less). Blocks of unequal length have no steps; a next kernel on another "
-                "stream fills the tail.",
+                "of SMs: of 66 blocks 58 have a pair to themselves, and one group of 8 SMs is full, as it always is "
+                "first. Blocks with neighbouring numbers lie in the same group, not round robin. Later blocks go "
+                "where there is room first. Blocks that compute end one after another (the oldest warps are served "
+                "first), so that each SM takes one. Blocks that wait end together, and an SM takes two: the 132 last "
+                "ones of 396 with two resident were on 72 to 75 SMs. That costs no time, but which SMs work is not "
+                "predicted then (sm_cycles_active). Blocks that load are dealt so too: with five 512 KiB blocks an SM "
+                "of which four fit (659 and 660 of them) the time is 8 % above the law, and the step that should "
+                "follow is missing. What loads take is fitted, not derived: 1.6 us, 1.05, the power 1.5 and the 525, "
+                "430 and 300 ns of a block left over come from such sweeps on an H200, so that its record shows that "
+                "they repeat, not that the law is right. Their tolerance, 10 %, cannot see the steps from the fourth "
+                "wave on (528 to 529 blocks: 9 %, later ones less). Blocks of unequal length have no steps; a next "
+                "kernel on another stream fills the tail.",
             .consequence =
-                "An H200, two resident: 264 blocks that wait take 34.1 us, 265 take 67.5. 132 blocks that compute take "
-                "34.1 us, 133 take 67.6. 132 blocks that load 512 KiB each take 18.1 us, 133 take 25.0: a block left "
-                "over "
-                "has an SM's whole bandwidth, so the step is 0.45 of a wave (0.35 to 0.48 after more waves). 528 "
-                "blocks that load 32 KiB take 5.78 us, "
-                "529 take 5.84, and 1057 as long as 1056: with eight blocks an SM or more nothing is left of the step. "
-                "Choose the grid a little below a step, or many short blocks: after w full waves a block too many that "
-                "waits or computes adds 1 / w to the time.",
+                "An H200, two resident: 264 blocks that wait take 34.1 us, 265 take 67.5. 132 blocks that compute "
+                "take 34.1 us, 133 take 67.6. 132 blocks that load 512 KiB each take 18.1 us, 133 take 25.0: a block "
+                "left over has an SM's whole bandwidth, so the step is 0.45 of a wave (0.35 to 0.48 after more "
+                "waves). 528 blocks that load 32 KiB take 5.78 us, 529 take 5.84, and 1057 as long as 1056: with "
+                "eight blocks an SM or more nothing is left of the step. Choose the grid a little below a step, or "
+                "many short blocks: after w full waves a block too many that waits or computes adds 1 / w to the time.",
             .folk =
                 "\"A grid should be a multiple of the number of SMs\": where one block fills its SM. Blocks that wait "
                 "want SMs x resident: from 133 to 264 of them take an H200 as long as one.\n"
                 "\"More resident blocks shorten the tail\": not of blocks that fill their SM; 1 to 4 resident, the "
-                "same "
-                "steps.\n"
+                "same steps.\n"
                 "\"The tail costs half of the time\": a block too many after one wave does, because it doubles it; "
                 "after eight waves it adds an eighth.\n"
-                "\"A kernel that DRAM limits has no waves\": if its blocks are short. Long ones step where blocks that "
-                "compute do, a third to a half as high.\n"
+                "\"A kernel that DRAM limits has no waves\": if its blocks are short. Long ones step where blocks "
+                "that compute do, a third to a half as high.\n"
                 "\"Block i runs on SM i modulo their number\": no; and what runs beside a block is not its neighbour.",
             .sources = "CUDA C++ Programming Guide, Hardware Implementation: blocks go to SMs that have room\n"
                        "NVIDIA, Matrix Multiplication Background User's Guide, Wave Quantization: the steps by SMs\n"
-                       "cuda_occupancy.h of CUDA 13.0: resident blocks\nMeasured for the constants and the placement: "
-                       "an H200, driver 580, CUDA 13.0; 1 to 1188 blocks, 1 to 32 rounds; what work=dram takes is "
-                       "fitted to such sweeps of earlier runs",
+                       "cuda_occupancy.h of CUDA 13.0: resident blocks\n"
+                       "Measured for the constants and the placement: an H200, driver 580, CUDA 13.0; 1 to 1188 "
+                       "blocks, 1 to 32 rounds; what work=dram takes is fitted to such sweeps of earlier runs",
         },
     .axis_count = GRID_AXES,
     .axes = axes,

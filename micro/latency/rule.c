@@ -185,35 +185,35 @@ const struct ub_micro ub_micro_latency = {
         {
             .law =
                 "A chain in which each operation needs the result of the one before takes operations x latency, and "
-                "nothing hides it. Loads that wander at random through a footprint have the latency of the level "
-                "that holds it: L1 up to 15/16 of its SRAM (for this kernel: no shared memory, one block of 1024 "
-                "threads; see carveout); L2 up to half of it where it is in two halves (GA100, GH100, GB100), since "
-                "an SM asks the near half only, which keeps copies of the other's lines; from there to all of L2 "
-                "half of the lines come from DRAM and half from the far half, (l2 + dram) / 2 + crossing / 4; then "
-                "DRAM; beyond 64 GiB, 1 - 64 GiB / footprint of the loads walk page tables as well (+ 47 ns). Shared "
-                "memory: 21 cycles + 2 for each turn of the banks (+ 1 for each phase of a wide load but the first). "
-                "Constants: 28 cycles from 8 sets of 4 lines of 64 bytes, 102 from the cache behind. FMA, add, "
-                "integer multiply-add: 4; fp64: 8. Measured on an H200 and tested there only against themselves: "
-                "shuffles (26), atomics on shared memory (26), local memory (29), what an atomic in L2 adds (11 ns), "
-                "page walks, and the cycles of shared memory and of constants.",
+                "nothing hides it. Loads that wander at random through a footprint have the latency of the level that "
+                "holds it: L1 up to 15/16 of its SRAM (for this kernel: no shared memory, one block of 1024 threads; "
+                "see carveout); L2 up to half of it where it is in two halves (GA100, GH100, GB100), since an SM asks "
+                "the near half only, which keeps copies of the other's lines; from there to all of L2 half of the "
+                "lines come from DRAM and half from the far half, (l2 + dram) / 2 + crossing / 4; then DRAM; beyond "
+                "64 GiB, 1 - 64 GiB / footprint of the loads walk page tables as well (+ 47 ns). Shared memory: 21 "
+                "cycles + 2 for each turn of the banks (+ 1 for each phase of a wide load but the first). Constants: "
+                "28 cycles from 8 sets of 4 lines of 64 bytes, 102 from the cache behind. FMA, add, integer "
+                "multiply-add: 4; fp64: 8. Measured on an H200 and tested there only against themselves: shuffles "
+                "(26), atomics on shared memory (26), local memory (29), what an atomic in L2 adds (11 ns), page "
+                "walks, and the cycles of shared memory and of constants.",
             .breaks =
                 "The order must be random: in order, open DRAM pages make it shorter. In the bends between the steps "
                 "of L2 the replacement of lines decides, and no time is tested; that of L1 is a fit (the record is "
                 "6.6 % off at 288 KiB, 4.0 % at 320; earlier runs up to 9 %, with 5 rounds 14 %). L2 is a mesh: in "
                 "the mean of many lines the 132 SMs of an H200 saw 272 to 295 cycles (median 282), and 654 to 680 "
-                "from DRAM (a run of the full suite; the record has every sixth SM: 273 to 290). Sessions on an "
-                "H200, perhaps on different cards, differed by 2 % (L2, DRAM); two runs of one by 0.3 %. An atomic "
-                "goes to the home of its line: in that run a line was near to 66 SMs (264 to 313 cycles) and far "
-                "from 66 (474 to 533). Where page tables begin and what they cost was fitted to the points that show "
-                "it. Under load DRAM takes longer: see occupancy. Footprints beyond twice L2 are visited in part: as "
-                "many random lines as twice L2 holds.",
+                "from DRAM (a run of the full suite; the record has every sixth SM: 273 to 290). Sessions on an H200, "
+                "perhaps on different cards, differed by 2 % (L2, DRAM); two runs of one by 0.3 %. An atomic goes to "
+                "the home of its line: in that run a line was near to 66 SMs (264 to 313 cycles) and far from 66 (474 "
+                "to 533). Where page tables begin and what they cost was fitted to the points that show it. Under "
+                "load DRAM takes longer: see occupancy. Footprints beyond twice L2 are visited in part: as many "
+                "random lines as twice L2 holds.",
             .consequence =
                 "On an H200 (1980 MHz) a dependent load waits 32 cycles for L1, 23 for shared memory, 283 for near "
                 "L2, 514 for L2 beyond its half, 665 for DRAM, 718 at 128 GiB: 166 FMAs for one miss. Keep what is "
                 "chased (lists, trees, indices of indices) under 240 KiB an SM (with one block of 1024 threads; 217 "
-                "where small blocks run, see carveout) or 26 MiB in all; a table of 40 MiB \"fits into L2\" and "
-                "still waits three quarters as long as for DRAM. Indexed constants beyond 2 KiB take 102 cycles: put "
-                "such a table into shared memory.",
+                "where small blocks run, see carveout) or 26 MiB in all; a table of 40 MiB \"fits into L2\" and still "
+                "waits three quarters as long as for DRAM. Indexed constants beyond 2 KiB take 102 cycles: put such a "
+                "table into shared memory.",
             .folk = "\"An FMA takes 20 cycles\" (Fermi): 4 since Volta.\n"
                     "\"L1 and shared memory are the same SRAM, so equally fast\": 32 and 23 cycles.\n"
                     "\"L2 takes 200 cycles\": of which footprint? Near L2 283, over its half 514.\n"

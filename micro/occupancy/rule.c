@@ -190,22 +190,21 @@ const struct ub_micro ub_micro_occupancy = {
                    "more. Latency: a step takes wait + 9.5 ns x (ilp - 1) while few wait, bytes / DRAM's ceiling when "
                    "many do, and near the ceiling the 3-norm of both.",
             .breaks =
-                "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is too "
-                "small or has a last wave that is not full, blocks that end early. A scheduler that is full serves its "
-                "oldest warps first: where each warp has a share of its own, "
-                "five warps on one (ilp=1, an H200) took as long as eight, because the fifth had hardly begun when the "
-                "four ended; so that here warps take their work in tickets and stay to the end. One counter of tickets "
-                "for all warps would be a limit of its own (one in 2.6 ns), so that loads have a counter for each SM. "
-                "A wait is 5 % longer than the law says where 64 warps have one load each, and 64 warps with eight get "
-                "93 % of DRAM's ceiling, less than with four. "
-                "A preference for L1 (carve-out) leaves less shared memory than the calculator's default assumes.",
+                "Achieved occupancy is less than theoretical where warps do not all live as long: a launch that is "
+                "too small or has a last wave that is not full, blocks that end early. A scheduler that is full "
+                "serves its oldest warps first: where each warp has a share of its own, five warps on one (ilp=1, an "
+                "H200) took as long as eight, because the fifth had hardly begun when the four ended; so that here "
+                "warps take their work in tickets and stay to the end. One counter of tickets for all warps would be "
+                "a limit of its own (one in 2.6 ns), so that loads have a counter for each SM. A wait is 5 % longer "
+                "than the law says where 64 warps have one load each, and 64 warps with eight get 93 % of DRAM's "
+                "ceiling, less than with four. A preference for L1 (carve-out) leaves less shared memory than the "
+                "calculator's default assumes.",
             .consequence =
                 "Count warps x independent operations, not occupancy: of an H200's FP32 peak, 4 warps an SM with one "
-                "chain reach 24.6 %, 8 warps with eight chains (12.5 % occupancy) 96.5 %, and 64 warps 98.2 %. "
-                "Loads of 4 bytes a thread: 64 warps with one in flight get 2.49 TB/s, 16 warps with eight 3.72 TB/s, "
-                "64 with four 4.51 TB/s, of 4.68. `ubench occupancy --regs R --threads T --smem S` says what limits a "
-                "kernel and what gains a "
-                "step.",
+                "chain reach 24.6 %, 8 warps with eight chains (12.5 % occupancy) 96.5 %, and 64 warps 98.2 %. Loads "
+                "of 4 bytes a thread: 64 warps with one in flight get 2.49 TB/s, 16 warps with eight 3.72 TB/s, 64 "
+                "with four 4.51 TB/s, of 4.68. `ubench occupancy --regs R --threads T --smem S` says what limits a "
+                "kernel and what gains a step.",
             .folk =
                 "\"Above 75 % (or 50 %) occupancy does not matter\": there is no such threshold. With one load in "
                 "flight an H200 gains to the last warp; with eight chains of multiply-adds it is full at 12.5 %.\n"
@@ -214,8 +213,8 @@ const struct ub_micro ub_micro_occupancy = {
                 "floor(65536 / 3072) = 21.\n"
                 "\"Too large a block fails with cudaErrorInvalidConfiguration\": not here. CUDA 13.0 and driver 580 "
                 "answer cudaErrorInvalidValue (1) to more than 1024 threads, to dynamic shared memory above 48 KiB "
-                "without opting in and above 227 KiB with it, whatever the registers; 1024 threads x 65 registers "
-                "are cudaErrorLaunchOutOfResources (701). None of these spoils the context.\n"
+                "without opting in and above 227 KiB with it, whatever the registers; 1024 threads x 65 registers are "
+                "cudaErrorLaunchOutOfResources (701). None of these spoils the context.\n"
                 "\"16 KiB of shared memory fit six times into 100 KiB\": five times; since CC 8.0 the driver keeps 1 "
                 "KiB of each block.",
             .sources =
@@ -224,8 +223,8 @@ const struct ub_micro ub_micro_occupancy = {
                 "Volkov, Better Performance at Lower Occupancy, GTC 2010: instructions in flight instead of warps\n"
                 "Abdelkhalik et al. 2022; Chips and Cheese: 4 cycles from a multiply-add to the next\n"
                 "driver_types.h of CUDA 13.0, cudaErrorInvalidConfiguration and cudaErrorLaunchOutOfResources\n"
-                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0; the record "
-                "of reports/h200",
+                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0; the record of "
+                "reports/h200",
         },
     .axis_count = OCCUPANCY_AXES,
     .axes = axes,

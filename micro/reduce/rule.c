@@ -85,8 +85,9 @@ static const struct ub_axis axes[REDUCE_AXES] = {
 
 static const struct ub_sweep sweeps[] = {
     {"ladder", UB_SUITE_DEFAULT | UB_SUITE_FULL,
-     "variant=shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared,atomic_thread,atomic_warp,"
-     "two_kernels,last_block,reuse bytes=4 loads=1",
+     "variant=shared_interleaved,shared_strided,shared,shuffle,redux,atomic_shared,atomic_thread,atomic_warp,two_"
+     "kernels,last_block,reuse "
+     "bytes=4 loads=1",
      "one element a thread, as in textbooks: what each way costs there"},
     {"wide", UB_SUITE_DEFAULT | UB_SUITE_FULL, "variant=all bytes=16 loads=16",
      "64 elements a thread: where it does not matter any more, and the race that verification finds"},
@@ -236,23 +237,21 @@ const struct ub_micro ub_micro_reduce = {
                 "at a time; instructions / issue slots; launches at 0.6 ns: together, the fourth root of the sum of "
                 "fourth powers, because neither hides all of another that takes about as long (a fit, 6 %). (2) The "
                 "part of L2 that holds the result: atomics to one word are done one after the other, 1.76 ns each in "
-                "floats, 0.76 ns in whole numbers, but 1.76 where a load from DRAM came in between; square root of the "
-                "sum of "
-                "squares with the loads. A block phase alone takes steps x (latency + slots x warps): a tree in shared "
-                "memory log2(threads) steps of 57 cycles + 3.3 a warp, and 150; shuffles 380 + 3 a warp, two levels of "
-                "five; redux.sync 176 + 3. Loads, sectors, wavefronts of shared memory, atomics and blocks follow from "
-                "n and the shape. The tree of every second thread and that of conflicting words take the same number "
-                "of wavefronts: idle lanes cost what conflicts cost.",
+                "floats, 0.76 ns in whole numbers, but 1.76 where a load from DRAM came in between; square root of "
+                "the sum of squares with the loads. A block phase alone takes steps x (latency + slots x warps): a "
+                "tree in shared memory log2(threads) steps of 57 cycles + 3.3 a warp, and 150; shuffles 380 + 3 a "
+                "warp, two levels of five; redux.sync 176 + 3. Loads, sectors, wavefronts of shared memory, atomics "
+                "and blocks follow from n and the shape. The tree of every second thread and that of conflicting "
+                "words take the same number of wavefronts: idle lanes cost what conflicts cost.",
             .breaks =
                 "Between 3/4 and 1.05 times L2 no time is predicted: which part of the array is left there is not "
                 "modelled. How often loads come between two atomics of whole numbers changes with where the result "
                 "lies and from run to run: the same point took 931 us and 1021. With two loads of 4 bytes a thread "
-                "one run's samples fell into two groups: 1482 us, as by the law, and 1277, as if atomics took nothing. "
-                "With one, the tree with the remainder takes 10 % longer than by the law, that with conflicts 12 %. "
-                "Row by row with 16 rows takes 6 to 8 % longer. Just above L2's size, with an atomic a warp, a sum "
-                "takes up to a fifth less. Atomics of floats in shared memory are a loop of "
-                "compare-and-swap: no law. What was "
-                "fitted is an H200's; on other cards it is assumed.",
+                "one run's samples fell into two groups: 1482 us, as by the law, and 1277, as if atomics took "
+                "nothing. With one, the tree with the remainder takes 10 % longer than by the law, that with "
+                "conflicts 12 %. Row by row with 16 rows takes 6 to 8 % longer. Just above L2's size, with an atomic "
+                "a warp, a sum takes up to a fifth less. Atomics of floats in shared memory are a loop of "
+                "compare-and-swap: no law. What was fitted is an H200's; on other cards it is assumed.",
             .consequence =
                 "Give each thread 64 bytes in flight and 128 to 256 in all, then take whatever is easiest to get "
                 "right: with 64 elements a thread all six block phases took the same time within 0.3 % on an H200, "
@@ -283,7 +282,8 @@ const struct ub_micro ub_micro_reduce = {
                 "sum at each of 32 shapes; compute-sanitizer's racecheck names the two accesses, and finds nothing in "
                 "the other variants.",
             .sources =
-                "Harris: Optimizing Parallel Reduction in CUDA, NVIDIA, 2007: the trees, and what is wrong since 2017\n"
+                "Harris: Optimizing Parallel Reduction in CUDA, NVIDIA, 2007: the trees, and what is wrong since "
+                "2017\n"
                 "CUDA C++ Programming Guide: \"Independent Thread Scheduling\", \"Warp Shuffle Functions\", \"Warp "
                 "Reduce Functions\", \"Memory Fence Functions\" (the sum by the last block)\n"
                 "Luitjens: Faster Parallel Reductions on Kepler, NVIDIA blog, 2014: shuffles, one atomic a block\n"

@@ -149,8 +149,8 @@ const struct ub_micro ub_micro_roofline = {
         {
             .law = "FLOP/s = min(peak, intensity x bandwidth). peak = multiply-adds a cycle x 2 (half2: x 4) x SMs x "
                    "clock; bandwidth = DRAM's ceiling of loads; intensity = operations for each byte that is loaded. "
-                   "The ridge, where both roofs meet, lies at peak / bandwidth; multiply-adds for each element there = "
-                   "lanes x SMs x clock x bytes of an element / bandwidth: a prediction. What a record has of it is "
+                   "The ridge, where both roofs meet, lies at peak / bandwidth; multiply-adds for each element there "
+                   "= lanes x SMs x clock x bytes of an element / bandwidth: a prediction. What a record has of it is "
                    "where both measured roofs cross (1 and 1024 multiply-adds): 28.4 in fp32 and half2, 28.7 in fp64. "
                    "Time = max(bytes / bandwidth, multiply-adds at the rate of their lanes + what the loop is made of "
                    "beside them: 58, 28 and 54 cycles of a scheduler for 1024 bytes of a warp, in fp32, fp64 and "
@@ -165,24 +165,21 @@ const struct ub_micro ub_micro_roofline = {
                 "Tensor cores have another roof: that of FP16 is 15 times the one of FP32 on an H200. At the ridge "
                 "DRAM and units both draw their power: an H200 lowered its clock there. In half2 it had 1844 MHz at "
                 "20 multiply-adds, where it takes 4.4 % longer than by the law, and 1891 at 24, where it takes 6.1 % "
-                "longer, the most of all points (far from the ridge 1960, of nominal 1980). The machine code is "
-                "known of CC 9.0 only.",
+                "longer, the most of all points (far from the ridge 1960, of nominal 1980). The machine code is known "
+                "of CC 9.0 only.",
             .consequence =
-                "By the law 28.6 multiply-adds for each element that is loaded balance an H200, whatever the type: "
-                "an SM's units take 512 bytes of elements a cycle, as fp32, fp64 or half2 (14.3, 7.1, 28.6 FLOP/B). "
-                "Up to 16 of them cost nothing: 4.60 TB/s with 16, 4.61 with 1. With 1024 an H200 did 65.5 TFLOP/s "
-                "in fp32, 33.0 in fp64 and 131 in half2: 98, 99 and 98 % of its peak. Left of the ridge save bytes "
-                "(a smaller type, reuse), right of it save instructions; a faster formula does nothing on the left.",
+                "By the law 28.6 multiply-adds for each element that is loaded balance an H200, whatever the type: an "
+                "SM's units take 512 bytes of elements a cycle, as fp32, fp64 or half2 (14.3, 7.1, 28.6 FLOP/B). Up "
+                "to 16 of them cost nothing: 4.60 TB/s with 16, 4.61 with 1. With 1024 an H200 did 65.5 TFLOP/s in "
+                "fp32, 33.0 in fp64 and 131 in half2: 98, 99 and 98 % of its peak. Left of the ridge save bytes (a "
+                "smaller type, reuse), right of it save instructions; a faster formula does nothing on the left.",
             .folk =
                 "\"The peak cannot be reached without libraries\": a loop of multiply-adds in CUDA C++ does 98 % of "
-                "it; "
-                "mixbench did 59.9 TFLOP/s on an H200 (90 %), with less on its way.\n"
+                "it; mixbench did 59.9 TFLOP/s on an H200 (90 %), with less on its way.\n"
                 "\"Half precision doubles the speed\": of both roofs, with half2. The ridge stays at the same number "
-                "of "
-                "multiply-adds for each 4 bytes.\n"
+                "of multiply-adds for each 4 bytes.\n"
                 "\"FP64 is 64 times slower\": on a GeForce. On an H200 it is half of FP32, and a kernel left of the "
-                "ridge "
-                "pays for its bytes only.\n"
+                "ridge pays for its bytes only.\n"
                 "\"A profiler's count of half-precision operations is of half precision\": nvcc makes constants with "
                 "HFMA2, two a thread of the fp32 kernel, and the counter counts them.",
             .sources =

@@ -229,13 +229,13 @@ const struct ub_micro ub_micro_transpose = {
         {
             .law =
                 "A warp that reads along a row and writes along a column makes 32 half-written sectors of a request; "
-                "the other way round it reads 32 sectors. Through a tile in shared memory both sides go along rows: "
-                "4 sectors a request of 4-byte elements. The tile is then read along its columns: of a tile of 32 "
-                "columns all 32 lanes want one bank, 32 turns a request; gcd(32 + pad, 32) turns with a pad, 1 with an "
-                "odd one or with column x of row y kept at x xor y. Tiles at the edges are counted lane by lane. "
-                "request_excess is the largest ratio of what a request costs, in sectors or turns, to the least. Time: "
-                "the slowest of DRAM (bytes / copy ceiling, times a factor for the order of blocks), launch of blocks, "
-                "life of blocks that wait at a barrier, turns of the memory pipe, partial stores.",
+                "the other way round it reads 32 sectors. Through a tile in shared memory both sides go along rows: 4 "
+                "sectors a request of 4-byte elements. The tile is then read along its columns: of a tile of 32 "
+                "columns all 32 lanes want one bank, 32 turns a request; gcd(32 + pad, 32) turns with a pad, 1 with "
+                "an odd one or with column x of row y kept at x xor y. Tiles at the edges are counted lane by lane. "
+                "request_excess is the largest ratio of what a request costs, in sectors or turns, to the least. "
+                "Time: the slowest of DRAM (bytes / copy ceiling, times a factor for the order of blocks), launch of "
+                "blocks, life of blocks that wait at a barrier, turns of the memory pipe, partial stores.",
             .breaks =
                 "Rows that do not begin at a sector: neighbouring tiles share sectors, and the best variants take 1.2 "
                 "to 1.3 times as long (H200, 16387 x 16381), while naive_write takes 0.7 of its time, because such "
@@ -244,29 +244,25 @@ const struct ub_micro ub_micro_transpose = {
                 "request: L1 keeps them for the next 7 requests, and what remains is a bank conflict in L1. How many "
                 "half-written sectors the L2 evicts before they are complete depends on order and shape: naive_read "
                 "moved 0.4 to 4 % more bytes than square matrices have, 21 % more than a tall one. No pad helps tiles "
-                "of 8 and "
-                "16 wholly, where a warp holds several rows; xor does.",
+                "of 8 and 16 wholly, where a warp holds several rows; xor does.",
             .consequence =
                 "Move tiles with 256 bytes a row through shared memory, pad their rows by one element, give a thread "
-                "32 "
-                "bytes in flight, and let neighbouring blocks write neighbouring addresses. On an H200, of a copy's "
-                "4.28 TB/s (16384 x 16384 floats): naive_read 12.7 %, naive_write 46 %, a tile without pad 40 %, "
-                "padded "
-                "and vector 97 %. The textbook's 32 x 8 threads with 4 floats each stay at 81 % in row order and 86 % "
-                "in column "
-                "order.",
+                "32 bytes in flight, and let neighbouring blocks write neighbouring addresses. On an H200, of a "
+                "copy's 4.28 TB/s (16384 x 16384 floats): naive_read 12.7 %, naive_write 46 %, a tile without pad 40 "
+                "%, padded and vector 97 %. The textbook's 32 x 8 threads with 4 floats each stay at 81 % in row "
+                "order and 86 % in column order.",
             .folk =
                 "\"Uncoalesced reads are as bad as uncoalesced writes\": a copy is 8 times as fast as naive_read, but "
-                "only 2.2 times as naive_write, because L1 serves reads again and merges no writes. With 16 x 16 tiles "
-                "naive_write is as fast as a padded tile.\n"
+                "only 2.2 times as naive_write, because L1 serves reads again and merges no writes. With 16 x 16 "
+                "tiles naive_write is as fast as a padded tile.\n"
                 "\"Bank conflicts cost 1.2 times\": where DRAM hides them. Here 32 turns a request are 2.4 times.\n"
                 "\"Diagonal block order avoids partition camping\": true of CC 1.x, whose partitions were not hashed; "
                 "here it is the slowest of three orders.\n"
                 "\"Padding wastes memory, swizzling is faster\": both have the same turns; the time is the same in "
                 "tiles of 32, and swizzling takes 3.5 % longer in tiles of 64.",
             .sources =
-                "Ruetsch, Micikevicius, Optimizing Matrix Transpose in CUDA (NVIDIA, 2009): tiles, pad, "
-                "diagonal order\n"
+                "Ruetsch, Micikevicius, Optimizing Matrix Transpose in CUDA (NVIDIA, 2009): tiles, pad, diagonal "
+                "order\n"
                 "NVIDIA developer blog, An Efficient Matrix Transpose in CUDA C/C++ (2013): 32 x 8 threads\n"
                 "CUDA C++ Best Practices Guide, \"Shared memory\": banks, and the pad of one column\n"
                 "CUDA C++ Best Practices Guide, \"Coalesced access to global memory\"\n"
