@@ -2,59 +2,52 @@
 # ubench plot from a record on disk to a picture: names, streams, exit codes, and what is
 # left behind when it fails.
 set -u
-for program in gnuplot python3; do
-    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
-done
-ubench=${UBENCH:?}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-faults=0
-fault() { echo "FAULT: $*"; faults=$((faults + 1)); }
+. "$(dirname "$0")/../lib.sh"
+need gnuplot python3
 # expect STATUS WORDS ARGUMENT...: exit status, and words on standard error
 expect() {
     local status=$1 words=$2
     shift 2
-    "$ubench" "$@" >out 2>err
+    "$UBENCH" "$@" >out 2>err
     local got=$?
-    [ $got -eq "$status" ] || fault "ubench $*: exit $got, not $status: $(cat err)"
-    [ -z "$words" ] || grep -qF -- "$words" err || fault "ubench $*: '$words' is not in: $(cat err)"
+    [ $got -eq "$status" ] || fail "ubench $*: exit $got, not $status: $(cat err)"
+    [ -z "$words" ] || grep -qF -- "$words" err || fail "ubench $*: '$words' is not in: $(cat err)"
 }
 
-"$ubench" run coalescing --stride 1..32 --bytes 4 --op load --device model:h200 -q -o run.json >/dev/null ||
+"$UBENCH" run coalescing --stride 1..32 --bytes 4 --op load --device model:h200 -q -o run.json >/dev/null ||
     { echo "no record to draw"; exit 1; }
 rm -f run.svg # `run` draws too
 
 expect 0 "wrote run.svg" plot run.json
-grep -q 'predicted, not measured' run.svg || fault "run.svg does not say that it is predicted"
+grep -q 'predicted, not measured' run.svg || fail "run.svg does not say that it is predicted"
 expect 74 "run.svg exists; --force overwrites it" plot run.json
 expect 74 "run.svg exists; --force overwrites it" plot run.json --dry-run
 expect 0 "wrote run.svg" plot run.json --force
 expect 0 "wrote dark.png" plot run.json -o dark.png --dark
 expect 0 "wrote run.pdf" plot run.json --term pdf
 expect 0 "wrote kept.svg" plot run.json -o kept.svg --keep-script
-[ -s kept.gp ] || fault "--keep-script kept nothing"
+[ -s kept.gp ] || fail "--keep-script kept nothing"
 expect 74 "kept.gp exists; --force" plot run.json -o kept.png --keep-script
-[ -e kept.png ] && fault "a chart was drawn whose script cannot be kept"
+[ -e kept.png ] && fail "a chart was drawn whose script cannot be kept"
 rm run.svg
 expect 0 "" plot run.json -o one.svg --stride 8 -q
-grep -q 'at stride 8' one.svg || fault "one point: no title"
-[ -s err ] && fault "-q is not quiet: $(cat err)"
+grep -q 'at stride 8' one.svg || fail "one point: no title"
+[ -s err ] && fail "-q is not quiet: $(cat err)"
 
 COLUMNS=72 LC_ALL=C expect 0 "" plot run.json -o -
-grep -q 'predicted, not measured' out || fault "the chart in the terminal: $(cat out)"
-[ "$(wc -L <out)" -le 72 ] || fault "the chart in the terminal is wider than COLUMNS"
+grep -q 'predicted, not measured' out || fail "the chart in the terminal: $(cat out)"
+[ "$(wc -L <out)" -le 72 ] || fail "the chart in the terminal is wider than COLUMNS"
 expect 0 "" plot run.json -o - --term svg
-[ "$(head -c 5 out)" = "<?xml" ] || fault "--term svg -o - is no svg"
+[ "$(head -c 5 out)" = "<?xml" ] || fail "--term svg -o - is no svg"
 
 # A rule's sentence stands above a sweep that it is true of.
 # title_is TITLE ARGUMENT...: of the chart of a run of these
 title_is() {
     local title=$1
     shift
-    "$ubench" run "$@" --device model:h200 -q -f json -o typed.json --force >/dev/null || fault "ubench run $*"
+    "$UBENCH" run "$@" --device model:h200 -q -f json -o typed.json --force >/dev/null || fail "ubench run $*"
     expect 0 "" plot typed.json -o -
-    [ "$(head -n 1 out)" = "$title" ] || fault "ubench run $*: the title is $(head -n 1 out)"
+    [ "$(head -n 1 out)" = "$title" ] || fail "ubench run $*: the title is $(head -n 1 out)"
 }
 title_is "Coalescing: useful bandwidth falls as 1/stride, then floors" coalescing --stride 1..32
 title_is "Coalescing: useful bandwidth over stride" coalescing --stride 1..32 --size 64Mi
@@ -83,10 +76,10 @@ mkfifo pipe
 cat pipe >piped &
 expect 0 "" plot run.json -o pipe --term svg -q
 wait $!
-[ "$(head -c 5 piped)" = "<?xml" ] && [ -p pipe ] || fault "a pipe is not written to"
+[ "$(head -c 5 piped)" = "<?xml" ] && [ -p pipe ] || fail "a pipe is not written to"
 ln -s /dev/full full # a link: were it replaced, the device would not be
 expect 74 "No space left" plot run.json -o full --term svg
-[ -L full ] && [ -c /dev/full ] || fault "a device was replaced"
+[ -L full ] && [ -c /dev/full ] || fail "a device was replaced"
 rm -f pipe piped full
 
 # A hanging gnuplot, of which a wrapper is in between: a signal ends all and leaves nothing.
@@ -107,20 +100,20 @@ for signal in INT TERM HUP; do
         STARTED=$PWD/started TMPDIR=$PWD/hang UBENCH_GNUPLOT=$PWD/hang/gnuplot \
             python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$ubench" plot run.json -o $output 2>err &
+os.execv(sys.argv[1], sys.argv[1:])' "$UBENCH" plot run.json -o $output 2>err &
         drawing=$!
-        read -rt 60 child <&3 || fault "SIG$signal: gnuplot was not started: $(cat err)"
+        read -rt 60 child <&3 || fail "SIG$signal: gnuplot was not started: $(cat err)"
         kill -$signal $drawing
         wait $drawing 2>/dev/null
         status=$?
-        [ $status -eq $((128 + $(kill -l $signal))) ] || fault "SIG$signal: exit $status"
+        [ $status -eq $((128 + $(kill -l $signal))) ] || fail "SIG$signal: exit $status"
         for ((try = 0; try < 200; try++)); do # it is killed, but dies when it is its turn
             state=$(ps -o stat= -p "$child" | cut -c1 | tr -d Z)
             [ -z "$state" ] && break
         done
-        [ -z "$state" ] || { fault "SIG$signal: a child of gnuplot lives on"; kill -9 "$child"; }
-        [ "$(ls hang)" = gnuplot ] || fault "SIG$signal: left among temporary files: $(ls hang)"
-        [ -z "$(ls | grep hung)" ] || fault "SIG$signal: left behind: $(ls)"
+        [ -z "$state" ] || { fail "SIG$signal: a child of gnuplot lives on"; kill -9 "$child"; }
+        [ "$(ls hang)" = gnuplot ] || fail "SIG$signal: left among temporary files: $(ls hang)"
+        [ -z "$(ls | grep hung)" ] || fail "SIG$signal: left behind: $(ls)"
     done
 done
 exec 3>&-
@@ -128,12 +121,12 @@ rm -rf hang started
 
 # A name that would run something, were it ever more than text.
 sed 's/"name": "NVIDIA H200"/"name": "`touch hacked` $(touch hacked) '"'"'x'"'"' _a^b {c} \& <b> %d"/' run.json >hostile.json
-cmp -s run.json hostile.json && fault "the device's name was not found in the record"
+cmp -s run.json hostile.json && fail "the device's name was not found in the record"
 expect 0 "" plot hostile.json
 expect 0 "" plot hostile.json -o "q'\`touch hacked\`.svg"
 expect 0 "" plot hostile.json -o -
-[ -e hacked ] && fault "text of a record was run"
+[ -e hacked ] && fail "text of a record was run"
 
 left=$(ls | grep -vxE 'run.json|run.svg|run.pdf|dark.png|kept.svg|kept.gp|one.svg|out|err|hostile.json|hostile.svg|q.*svg')
-[ -z "$left" ] || fault "left behind: $left"
-[ $faults -eq 0 ] || { echo "$faults faults"; exit 1; }
+[ -z "$left" ] || fail "left behind: $left"
+finish

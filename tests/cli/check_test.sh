@@ -4,15 +4,7 @@
 # `ubench check`: accepts what ubench wrote, names the point of whatever was changed
 # afterwards, and never takes a prediction for a proof.
 set -u
-: "${UBENCH:?the program to test}"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 # expect STATUS TEXT PROGRAM ARGUMENT...: the status, and that TEXT is on stdout or stderr
 expect() {
@@ -155,4 +147,4 @@ for record in "${UBENCH_SOURCE:-.}"/reports/*/*.json; do
     esac
 done
 
-[ "$failures" -eq 0 ]
+finish

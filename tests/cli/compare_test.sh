@@ -4,17 +4,9 @@
 # `ubench compare` as a user types it: runs of one card, cards, models, published figures,
 # everything that can be wrong with its input, and that no text of a record does anything.
 set -u
-: "${UBENCH:?the program to test}" "${UBENCH_SOURCE:?}"
-command -v python3 >/dev/null || { echo "SKIP: python3 changes the records"; exit 77; }
+. "$(dirname "$0")/../lib.sh"
+need python3
 data=$UBENCH_SOURCE/tests/golden/compare
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 # expect STATUS WORDS ARGUMENT...: the status, and that WORDS are on stdout or stderr
 expect() {
     local wanted=$1 words=$2 status
@@ -296,5 +288,4 @@ else
     echo "gnuplot is not installed: no chart was drawn"
 fi
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

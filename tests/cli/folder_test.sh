@@ -4,19 +4,7 @@
 # `ubench run -o FOLDER/`: each rule is a run of its own, refused before anything is
 # measured, and --resume does what an earlier run left.
 set -u
-: "${UBENCH_FAKE_BINARY:?the program over the fake device}"
-fake=$(readlink -f "$UBENCH_FAKE_BINARY")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}"
-export UBENCH_LOCK_DIR=$scratch CI=1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 # expect STATUS TEXT ARGUMENT...: a run; TEXT is on stdout or stderr
 expect() {
@@ -70,5 +58,4 @@ UBENCH_FAKE=hang:stride=2 expect 5 "bank_conflict: not begun within the time lim
 expect 0 "" "${two[@]}" -o late/ --resume -q
 "$fake" show late/coalescing.json -f json | grep -q '"complete": true' || fail "the resumed run is not complete"
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

@@ -4,18 +4,7 @@
 # `ubench run grid` and `block_size` over the fake device: every point's answer is right,
 # though the chunks that blocks take go on from launch to launch; a wrong one is found.
 set -u
-: "${UBENCH_FAKE_BINARY:?the program over the fake device}"
-fake=$(readlink -f "$UBENCH_FAKE_BINARY")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" UBENCH_FAKE
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 measure() { # RECORD RULE AXES...
     local record=$1
@@ -54,5 +43,4 @@ wrong "the sum of where the chains ended" blocks=5 grid --blocks 4,5 --length 1
 wrong "the sum of what was loaded" blocks=5 grid --work dram --blocks 4,5 --length 1 --size 1Mi
 wrong "1 of 112 sums are wrong; the first is number 56" block=32 block_size --block 32,64 --n 1000
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

@@ -4,18 +4,7 @@
 # What a run does with the host's memory, with pictures of launches and with kernels that are
 # wrong on purpose, over the fake device: what is missing costs nothing but itself.
 set -u
-: "${UBENCH_FAKE_BINARY:?the program over the fake device}"
-fake=$UBENCH_FAKE_BINARY
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 # run FAULTS RECORD ARGUMENT...: measures, and the record passes ubench check
 run() {
@@ -70,5 +59,4 @@ run "" race.json reduce --variant shared,missing_barrier --n 100003 --block 256
 expect race.json '{p["axes"]["variant"]: p["status"] for p in points if p["sweep"] == "command"} == {"shared": "ok", "missing_barrier": "skipped"}'
 expect race.json 'all("and found wrong: " in p["reason"] for p in points if p["axes"]["variant"] == "missing_barrier")'
 
-[ $failures -eq 0 ] || exit 1
-echo "all fine"
+finish

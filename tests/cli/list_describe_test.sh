@@ -4,17 +4,7 @@
 # `ubench list` and `ubench describe`: they show what the tables of a rule have, for
 # people within the width of a page, for programs as JSON.
 set -u
-: "${UBENCH:?the program to test}"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 has() { # FILE TEXT...
     local file=$1 text
@@ -73,5 +63,4 @@ if command -v script >/dev/null; then
     grep -q Law narrow || fail "describe on a terminal: $(head -5 narrow)"
 fi
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

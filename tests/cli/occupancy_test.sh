@@ -5,18 +5,7 @@
 # two, as text, as JSON and drawn; and the rule of that name over the fake device, with
 # the launches that it refuses.
 set -u
-: "${UBENCH:?}" "${UBENCH_FAKE_BINARY:?}"
-fake=$UBENCH_FAKE_BINARY
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 has() { # FILE TEXT...
     local file=$1 text
@@ -157,5 +146,4 @@ UBENCH_FAKE=wrong:work=latency "$fake" run occupancy --work latency -f json -o w
 status=$?
 [ $status -eq 6 ] || fail "a wrong sum: status $status"
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

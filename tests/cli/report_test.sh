@@ -4,27 +4,20 @@
 # ubench report as a user types it: names, streams, exit codes, records read back, hostile
 # strings, no gnuplot.
 set -u
-: "${UBENCH:?}" "${UBENCH_SOURCE:?}"
-python=/usr/bin/python3
-[ -x "$python" ] || python=$(command -v python3) || { echo "skipped: no python3"; exit 77; }
+. "$(dirname "$0")/../lib.sh"
+need python3
 check_page=$UBENCH_SOURCE/tests/report/check_page.py
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset UBENCH_GNUPLOT
-faults=0
-fault() { echo "FAULT: $*"; faults=$((faults + 1)); }
 # expect STATUS WORDS ARGUMENT...: exit status, and words on standard error or output
 expect() {
     local status=$1 words=$2
     shift 2
     "$UBENCH" "$@" >out 2>err
     local got=$?
-    [ $got -eq "$status" ] || fault "ubench $*: exit $got, not $status: $(head -c 400 err)"
-    [ -z "$words" ] || grep -qF -- "$words" err out || fault "ubench $*: '$words' is not in: $(head -c 400 err)"
+    [ $got -eq "$status" ] || fail "ubench $*: exit $got, not $status: $(head -c 400 err)"
+    [ -z "$words" ] || grep -qF -- "$words" err out || fail "ubench $*: '$words' is not in: $(head -c 400 err)"
 }
 page() { # PAGE [TEXT]... [--charts N]
-    "$python" "$check_page" "$@" 2>&1 | tail -n 5 | grep . && fault "$*"
+    "$python" "$check_page" "$@" 2>&1 | tail -n 5 | grep . && fail "$*"
 }
 gnuplot=0
 command -v gnuplot >/dev/null && gnuplot=1
@@ -44,20 +37,20 @@ page run.html "NVIDIA H200: 1 of 1 law holds" "proves neither the text" "Method"
 expect 74 "run.html exists; --force overwrites it" report run.json
 expect 0 "wrote run.html" report run.json --force
 expect 0 "would write a report of 2 records to report.html" report run.json a100.json --dry-run
-[ -e report.html ] && fault "--dry-run wrote a file"
+[ -e report.html ] && fail "--dry-run wrote a file"
 expect 0 "wrote report.html" report run.json a100.json
 page report.html "Predicted, not measured." "Laws assumed."
 expect 0 "" report run.json -o - -q
-cmp -s out run.html || fault "-o - is not the page"
+cmp -s out run.html || fail "-o - is not the page"
 expect 0 "" report run.json -o quiet.html -q
-[ -s err ] && [ $gnuplot = 1 ] && fault "-q is not quiet: $(cat err)"
+[ -s err ] && [ $gnuplot = 1 ] && fail "-q is not quiet: $(cat err)"
 expect 2 "report what?" report
 expect 65 "missing.json: cannot open" report missing.json
 expect 65 "this is not a JSON record" report "$check_page" -o x.html
 expect 74 "No such file or directory" report run.json -o none/a.html
 expect 74 "No space left" report run.json -o /dev/full
 expect 2 "report takes no --suite" report run.json --suite quick
-[ "$(ls -- *.tmp* x.html 2>/dev/null)" = "" ] || fault "left behind: $(ls)"
+[ "$(ls -- *.tmp* x.html 2>/dev/null)" = "" ] || fail "left behind: $(ls)"
 
 # What is written is none of what is read, whatever its name.
 ln -s run.json alias.json
@@ -68,16 +61,16 @@ expect 2 "run.json is read as alias.json" report a100.json alias.json -o run.jso
 expect 2 "other.html is read as run.json" report run.json -o other.html --force
 expect 2 "run.html is read as run.html#1" report 'run.html#1' -o run.html --force
 expect 2 "alias.json is read as run.json" plot run.json --term svg -o alias.json --force
-cmp -s run.json kept.json || fault "a record was overwritten by what was made of it"
+cmp -s run.json kept.json || fail "a record was overwritten by what was made of it"
 rm other.html
 
 # A page is a record again.
 expect 0 "16 points, measured; 64 exact counters tested, 0 broken" check run.html
 expect 0 "" report run.html -o again.html -q
-cmp -s run.html again.html || fault "a page of a page differs"
+cmp -s run.html again.html || fail "a page of a page differs"
 expect 0 "" show run.html -f json
 "$UBENCH" show run.json -f json >plain.json
-"$python" - <<'END' || fault "the record of a page differs from the record"
+"$python" - <<'END' || fail "the record of a page differs from the record"
 import json
 plain, page = json.load(open("plain.json")), json.load(open("out"))
 for point in plain["ubench"]["points"]:
@@ -98,7 +91,7 @@ expect 65 "this is a page, but no report of ubench" report other.html -o x.html
 if [ $gnuplot = 1 ]; then
     expect 0 "wrote report.svg" plot 'report.html#2'
     expect 0 "wrote both.svg" plot pred.json a100.json --stride 1..8 --op load --bytes 4 -o both.svg
-    grep -q "NVIDIA A100-SXM4-80GB (predicted)" both.svg || fault "both.svg does not name its runs"
+    grep -q "NVIDIA A100-SXM4-80GB (predicted)" both.svg || fail "both.svg does not name its runs"
     expect 2 "a chart shows 1 to 6 runs" plot pred.json{,,,,,,} -o x.svg
     expect 2 "this record has no points of the rule null" plot run.json a100.json -o x.svg
 fi
@@ -106,7 +99,7 @@ fi
 # All records that the project shows: small enough to send to somebody.
 expect 0 "" report "$h200"/*.json -o all.html -q
 page all.html "NVIDIA H200"
-[ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fault "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
+[ $gnuplot = 0 ] || ! grep -q "No chart" all.html || fail "all.html lacks a chart: $(grep -m1 -o 'No chart:[^.]*' all.html)"
 [ $gnuplot = 0 ] || expect 0 "wrote picked.svg" plot all.html --rule divergence -o picked.svg
 expect 2 "holds no run of the rule nothing" plot all.html --rule nothing -o x.svg
 expect 2 "write all.html#NUMBER for one of them, or --rule: #1 " plot all.html -o x.svg
@@ -114,7 +107,7 @@ head -c 1000000 all.html >cut.html
 expect 65 "cut.html: this page is cut off" check cut.html
 size=$(wc -c <all.html)
 records=("$h200"/*.json) # charts, tables and data of a rule: a quarter of a MiB
-[ "$size" -lt $((${#records[@]} * 262144)) ] || fault "the page of reports/h200 has $size bytes"
+[ "$size" -lt $((${#records[@]} * 262144)) ] || fail "the page of reports/h200 has $size bytes"
 expect 0 "" check all.html
 
 # Figures of others are a third kind, beside what is predicted and measured.
@@ -123,14 +116,14 @@ expect 0 "" report "$h200"/coalescing.json "$published"/h200.json -o third.html 
 page third.html "Figures that others published" "model is off by" "measured here" "the model rests on"
 expect 0 "published by others" check third.html
 expect 0 "" report third.html -o again.html --force -q
-cmp -s third.html again.html || fault "a page of a page with published figures differs"
+cmp -s third.html again.html || fail "a page of a page with published figures differs"
 expect 0 "" report "$published"/a100.json -o only.html -q
 page only.html "(published): " "none tested"
 
 page third.html "1 record, " ", and 1 of published figures"
 page only.html "1 record of published figures"
 expect 0 "alias.json is given twice and taken once" report run.json alias.json -o once.html
-cmp -s run.html once.html || fault "a record that is given twice counts twice"
+cmp -s run.html once.html || fail "a record that is given twice counts twice"
 
 # Warnings come first, a line a kind; what repeats is folded, numbers have no more digits than matter.
 "$python" - <<'END'
@@ -144,7 +137,7 @@ json.dump(record, open("warned.json", "w"))
 END
 expect 0 "" report warned.json -o warned.html -q
 page warned.html "two-modes 2 times" "round 2140430, 67498 and 0.03123 ns, not 12.4.131"
-[ "$(grep -ci "throttled</strong>\|throttled.</strong>" warned.html)" -eq 1 ] || fault "warned.html says throttled twice"
+[ "$(grep -ci "throttled</strong>\|throttled.</strong>" warned.html)" -eq 1 ] || fail "warned.html says throttled twice"
 
 # No verdict that the check does not find again: what a record says of itself is not enough.
 "$python" - <<'END'
@@ -174,12 +167,12 @@ for record in zero stale untimed; do
     expect 1 "problem" check $record.json
     expect 0 "" report $record.json -o $record.html -q
     page $record.html "NVIDIA H200: 0 of 1 law holds, 1 contradicts itself" "contradicts itself null"
-    grep -q "holds</strong>" $record.html && fault "$record.html: a green verdict"
+    grep -q "holds</strong>" $record.html && fail "$record.html: a green verdict"
 done
 expect 0 "" report unknown.json -o unknown.html -q
 page unknown.html "NVIDIA H200: 0 of 1 law holds, 1 is not checked" "not checked nill" "this build has no rule"
-grep -q "holds</strong>" unknown.html && fault "unknown.html: a green verdict"
-grep -q "contradicts itself\|not checked" run.html && fault "run.html: a sound record is suspected"
+grep -q "holds</strong>" unknown.html && fail "unknown.html: a green verdict"
+grep -q "contradicts itself\|not checked" run.html && fail "run.html: a sound record is suspected"
 
 # Without gnuplot every table is there, and the page says what is missing.
 UBENCH_GNUPLOT=/nonexistent expect 0 "charts are missing: charts need gnuplot" report run.json -o plain.html
@@ -198,25 +191,25 @@ mkfifo started
 exec 3<>started
 STARTED=$PWD/started TMPDIR=$PWD/hang UBENCH_GNUPLOT=$PWD/hang/gnuplot "$UBENCH" report run.json -o hung.html 2>err &
 drawing=$!
-read -rt 60 child <&3 || fault "gnuplot was not started: $(cat err)"
+read -rt 60 child <&3 || fail "gnuplot was not started: $(cat err)"
 kill -TERM $drawing
 wait $drawing 2>/dev/null
-[ $? -eq 143 ] || fault "SIGTERM: another exit"
+[ $? -eq 143 ] || fail "SIGTERM: another exit"
 for ((try = 0; try < 200; try++)); do # it is killed, but dies when it is its turn
     state=$(ps -o stat= -p "$child" | cut -c1 | tr -d Z)
     [ -z "$state" ] && break
 done
-[ -z "$state" ] || { fault "SIGTERM: gnuplot lives on"; kill -9 "$child"; }
-[ "$(ls hang)" = gnuplot ] || fault "SIGTERM: left among temporary files: $(ls hang)"
-[ -z "$(ls -- *hung* 2>/dev/null)" ] || fault "SIGTERM: left behind: $(ls)"
+[ -z "$state" ] || { fail "SIGTERM: gnuplot lives on"; kill -9 "$child"; }
+[ "$(ls hang)" = gnuplot ] || fail "SIGTERM: left among temporary files: $(ls hang)"
+[ -z "$(ls -- *hung* 2>/dev/null)" ] || fail "SIGTERM: left behind: $(ls)"
 exec 3>&-
 
 # Redaction takes names out of the text as well as out of the data.
 sed 's|"uuid": null|"uuid": "GPU-1234"|; s|"ubench", "run"|"/srv/secret/ubench", "run"|' run.json >named.json
 expect 0 "" report named.json -o named.html -q
-grep -q 'GPU-1234' named.html && grep -q '/srv/secret' named.html || fault "the test does not see names"
+grep -q 'GPU-1234' named.html && grep -q '/srv/secret' named.html || fail "the test does not see names"
 expect 0 "" report named.json -o redacted.html --redact -q
-grep -q 'GPU-1234\|/srv/secret' redacted.html && fault "--redact leaves names"
+grep -q 'GPU-1234\|/srv/secret' redacted.html && fail "--redact leaves names"
 
 # Strings that would do something, were they ever more than text.
 "$python" - <<'END'
@@ -249,20 +242,19 @@ for record in evil*.json foreign*.json; do
     expect 0 "" report "${record%.json}.html" -o twice.html --force -q
     page twice.html
 done
-[ -z "$(find . -name '*hacked*')" ] || fault "text of a record was run"
+[ -z "$(find . -name '*hacked*')" ] || fail "text of a record was run"
 
 # The page's own test sees what it looks for.
 for bad in '<img src="http://x/y.png"/>' '<p onclick="x()">x</p>' '<a href="http://x/">x</a>' '<h4>x</h4>' \
     '<p id="rules">x</p>' '<script>x()</script>' '<table><tr><td>x</td></tr></table>' '<style>p{background:url(x)}</style>' \
     '<svg role="img"></svg>' '<p aria-labelledby="none">x</p>' '<p>'; do
     awk -v bad="$bad" '{print} /^<main>/ {print bad}' run.html >bad.html
-    "$python" "$check_page" bad.html >/dev/null 2>&1 && fault "the test itself is broken: it does not see $bad"
+    "$python" "$check_page" bad.html >/dev/null 2>&1 && fail "the test itself is broken: it does not see $bad"
 done
 
 # A decimal comma changes nothing.
-if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" >/dev/null 2>&1; then
-    LOCPATH=$work LC_ALL=de_DE.UTF-8 "$UBENCH" report run.json -o comma.html -q 2>err || fault "locale de_DE: $(cat err)"
-    cmp -s run.html comma.html || fault "the page differs in the locale de_DE"
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then
+    LOCPATH=$scratch LC_ALL=de_DE.UTF-8 "$UBENCH" report run.json -o comma.html -q 2>err || fail "locale de_DE: $(cat err)"
+    cmp -s run.html comma.html || fail "the page differs in the locale de_DE"
 fi
-[ $faults -eq 0 ] || { echo "$faults faults"; exit 1; }
-echo "pages of $(ls -- *.json | wc -l) records looked at; reports/h200 is $size bytes"
+finish "pages of $(ls -- *.json | wc -l) records looked at; reports/h200 is $size bytes"

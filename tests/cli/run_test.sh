@@ -2,25 +2,16 @@
 # The measured path, end to end, on the fake GPU (tests/fake): what a user sees when
 # all goes well and when the GPU hangs, dies, lies, is full or refuses counters.
 set -u
-fake=${UBENCH_FAKE_BINARY:?}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export UBENCH_LOCK_DIR=$work CI=1
-failures=0
+. "$(dirname "$0")/../lib.sh"
 
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 # expect CODE COMMAND...: runs it, output in $out and $said (stderr).
 expect() {
     local want=$1 got
     shift
-    "$@" >"$work/out" 2>"$work/said"
+    "$@" >"$scratch/out" 2>"$scratch/said"
     got=$?
-    out=$(cat "$work/out")
-    said=$(cat "$work/said")
+    out=$(cat "$scratch/out")
+    said=$(cat "$scratch/said")
     [ "$got" = "$want" ] || fail "exit code $got, expected $want: $* -- $said"
 }
 # field FILE EXPRESSION: a Python expression over r (the record) and p (its points).
@@ -287,6 +278,4 @@ expect 0 "$fake" devices
 has "$out" "Fake GPU"
 expect 2 "$fake" __worker 3>&-
 
-[ "$failures" = 0 ] && echo "all passed" && exit 0
-echo "$failures failed"
-exit 1
+finish

@@ -4,18 +4,8 @@
 # `ubench show`: a saved run in every format is what `run` would have printed, and
 # files that are no runs are refused by name.
 set -u
-: "${UBENCH:?the program to test}"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
-failures=0
+. "$(dirname "$0")/../lib.sh"
 record=(run coalescing --stride 1..8 --bytes 4 --op load --device model:h200)
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 
 # refuse STATUS TEXT FILE
 refuse() {
@@ -109,5 +99,4 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 refuse 2 "show what?"
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

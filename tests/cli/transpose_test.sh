@@ -5,18 +5,7 @@
 # with a real tile between the passes of a block, give the transpose at every variant,
 # tile, width and order, also at edges; a wrong element is found.
 set -u
-: "${UBENCH_FAKE_BINARY:?the program over the fake device}"
-fake=$(readlink -f "$UBENCH_FAKE_BINARY")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" UBENCH_FAKE
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../lib.sh"
 
 measure() { # RECORD AXES...
     local record=$1
@@ -49,5 +38,4 @@ status=$?
 [ "$status" -eq 6 ] || fail "a wrong element: $status, not 6"
 grep -q "1 of 1872 elements of the result are wrong" wrong.json || fail "the record does not say what is wrong"
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish

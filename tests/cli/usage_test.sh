@@ -4,18 +4,8 @@
 # The command line of the built program: exit codes, messages, what goes to stdout
 # and what to stderr, and what happens to output that cannot be written.
 set -u
-: "${UBENCH:?the program to test}"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 1
-unset "${!UBENCH_@}" NO_COLOR CLICOLOR_FORCE
-failures=0
+. "$(dirname "$0")/../lib.sh"
 card=(--device model:h200)
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 
 show_output() {
     echo "--- stdout"
@@ -184,5 +174,4 @@ for arguments in (["list"], ["help", "run"], ["run", "coalescing", "--stride", "
         sys.exit(f"{arguments}: {done.returncode} {done.stderr!r}")
 END
 
-[ "$failures" -eq 0 ] && echo "all fine"
-exit $((failures > 0))
+finish
