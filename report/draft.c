@@ -107,10 +107,13 @@ static bool is_ceiling(const struct ub_record_point *point)
     return strcmp(sweep_of(point), "ceiling") == 0;
 }
 
+/* A rule's sweeps stand in the order of its table, the one that shows its law first. The
+ * largest may be one that goes through everything; one of a few points shows no law. */
 size_t ub_draft_main_sweep(const struct ub_record *record, const char *rule)
 {
+    enum { ENOUGH = 5 };
     size_t best = 0, most = 0;
-    for (size_t i = 0; i < record->point_count; i++) {
+    for (size_t i = 0; i < record->point_count && most <= ENOUGH; i++) {
         if (strcmp(ub_rule_of(&record->points[i]), rule) != 0 || !ub_table_begins(record, i))
             continue;
         const size_t size = is_ceiling(&record->points[i]) ? 1 : 1 + sweep_size(record, i);

@@ -60,8 +60,8 @@ void ub_draft_free(struct ub_draft *draft);
 const struct ub_inline_chart *ub_draft_chart(const struct ub_draft *draft, const struct ub_draft_rule *rule,
                                              const struct ub_draft_entry *entry, size_t first);
 
-/* The first point of the sweep that stands for the rule: that with most points, not the
- * ceilings. */
+/* The first point of the sweep that stands for the rule: the first of at least five points,
+ * else that with most of them; not the ceilings. */
 size_t ub_draft_main_sweep(const struct ub_record *record, const char *rule);
 
 /* Published figures are single values of others: they make a table, no curve. */

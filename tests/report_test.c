@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "report/draft.h"
 #include "report/facts.h"
 #include "report/html.h"
 #include "report/palette.h"
@@ -311,6 +312,41 @@ static void verdicts_follow_from_the_record(void **state)
     ub_record_free(&record);
 }
 
+struct sweep_size {
+    const char *name;
+    int points;
+};
+
+/* Points of the sweeps, each as many as stand beside its name. */
+static void add_sweeps(struct ub_record *record, size_t count, const struct sweep_size *sweeps)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int j = 0; j < sweeps[i].points; j++, at++)
+            ub_set_string(&record->points[at].sweep, sweeps[i].name);
+}
+
+static void the_first_sweep_of_some_size_stands_for_a_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        struct sweep_size sweeps[3];
+        size_t first; /* point of the sweep that is wanted */
+    } cases[] = {
+        {{{"ceiling", 9}, {"law", 5}, {"every", 6}}, 9},
+        {{{"ceiling", 2}, {"law", 4}, {"every", 14}}, 6},
+        {{{"ceiling", 12}, {"law", 4}, {"other", 4}}, 12},
+        {{{"law", 18}, {"ceiling", 1}, {"every", 1}}, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ub_record record;
+        make_record(&record, UB_MEASURED, 20, 1);
+        add_sweeps(&record, 3, cases[i].sweeps);
+        assert_int_equal(ub_draft_main_sweep(&record, record.points[0].rule), cases[i].first);
+        ub_record_free(&record);
+    }
+}
+
 static void labels_are_short(void **state)
 {
     (void)state;
@@ -420,6 +456,7 @@ int main(void)
         cmocka_unit_test(attributes_are_chosen),
         cmocka_unit_test(lines_keep_their_shape),
         cmocka_unit_test(verdicts_follow_from_the_record),
+        cmocka_unit_test(the_first_sweep_of_some_size_stands_for_a_rule),
         cmocka_unit_test(labels_are_short),
         cmocka_unit_test(a_page_without_gnuplot),
         cmocka_unit_test(pages_of_little),
