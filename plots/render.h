@@ -12,7 +12,7 @@
 
 struct ub_plot_options {
     const char *rule;   /* NULL: the first rule of the record with points */
-    const char *sweep;  /* NULL: the sweep that varies the x axis most */
+    const char *sweep;  /* NULL: the first that gives the x axis four values, else the one that gives it most */
     const char *x;      /* axis; NULL: the axis with most values */
     const char *y;      /* metric or counter key; NULL: the rule's chart */
     const char *series; /* axis of the series; NULL: the other axis that varies */

@@ -212,13 +212,16 @@ static bool wanted_sweep(const struct pool *pool, const char *wanted, struct ub_
     return ub_fail(err, UB_USAGE, "--sweep %s: this record has no sweep of that name; it has: %s", wanted, names);
 }
 
-/* The sweep that varies `x` most (x < 0: any axis); "ceiling" only where there is no other. */
+/* The first sweep that gives `x` (x < 0: any axis) values enough for a curve: a rule's sweeps stand
+ * in the order of its table, the one that shows its law first. Else the one that gives it most;
+ * "ceiling" only where there is no other. */
 static bool choose_sweep(const struct pool *pool, const struct ub_micro *micro, int x, const char **sweep,
                          struct ub_error *err)
 {
+    enum { ENOUGH = 4 };
     size_t most = 0;
     *sweep = NULL;
-    for (size_t i = 0; i < pool->count; i++) {
+    for (size_t i = 0; i < pool->count && most < ENOUGH; i++) {
         const char *name = pool->points[i].record->sweep ? pool->points[i].record->sweep : "";
         if (!is_first_of_sweep(pool, i))
             continue;
@@ -227,7 +230,7 @@ static bool choose_sweep(const struct pool *pool, const struct ub_micro *micro, 
             return false;
         size_t values = counts[x >= 0 ? x : widest_axis(counts, micro->axis_count)];
         if (strcmp(name, "ceiling") == 0)
-            values = *sweep ? 0 : values;
+            values = *sweep ? 0 : 1;
         const bool only_ceiling = *sweep && strcmp(*sweep, "ceiling") == 0;
         if (!*sweep || only_ceiling || values > most) {
             *sweep = name;
