@@ -122,6 +122,14 @@ static const struct ub_chart_text *find_text(const struct ub_micro *micro, const
     return NULL;
 }
 
+static bool is_series_axis(const struct ub_selection *selection, int axis)
+{
+    for (size_t n = 0; n < selection->series_axis_count; n++)
+        if (selection->series_axes[n] == axis)
+            return true;
+    return false;
+}
+
 static bool holds_all(const struct ub_values *values, const struct ub_selection *selection, size_t axis)
 {
     for (size_t i = 0; i < selection->count; i++) {
@@ -134,15 +142,29 @@ static bool holds_all(const struct ub_values *values, const struct ub_selection 
     return true;
 }
 
-/* Whether the sweep varies what the chart has along x, with what the chart has beside it. */
+/* What is said of words side by side may be about an axis of which the sweep goes through many
+ * values: the chart has it beside them, or it is another chart. */
+static bool shows_all(const struct ub_values *ranges, const struct ub_selection *selection)
+{
+    enum { MANY = 4 };
+    const bool words = selection->micro->axes[selection->x].kind == UB_AXIS_WORD;
+    for (size_t i = 0; words && i < selection->micro->axis_count; i++)
+        if (ranges[i].count >= MANY && (int)i != selection->x && !is_series_axis(selection, (int)i))
+            return false;
+    return true;
+}
+
+/* Whether the sweep is about what the chart has along x, the axis that it varies most, and has
+ * what the chart has beside it. */
 static bool has_its_like(const struct ub_selection *selection, const struct ub_sweep *sweep)
 {
     struct ub_values ranges[UB_MAX_AXES];
     if (!ub_ranges_parse(selection->micro, sweep->axes, ranges, NULL))
         return false;
-    bool like = ranges[selection->x].count > 1;
+    bool like = ranges[selection->x].count > 1 && shows_all(ranges, selection);
     for (size_t i = 0; like && i < selection->micro->axis_count; i++)
-        like = (int)i == selection->x || holds_all(&ranges[i], selection, i);
+        like = (int)i == selection->x ||
+               (ranges[i].count <= ranges[selection->x].count && holds_all(&ranges[i], selection, i));
     ub_ranges_free(ranges);
     return like;
 }
@@ -201,14 +223,6 @@ static void plain_title(const struct ub_selection *selection, const struct ub_fi
 static bool says_nothing(const struct ub_axis *axis, int64_t value)
 {
     return axis->kind == UB_AXIS_INTEGER && value == 0;
-}
-
-static bool is_series_axis(const struct ub_selection *selection, int axis)
-{
-    for (size_t n = 0; n < selection->series_axis_count; n++)
-        if (selection->series_axes[n] == axis)
-            return true;
-    return false;
 }
 
 /* The axes that do not vary in the chart, in words. */
@@ -355,8 +369,8 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* "24, 28": each place once, whatever the number of series that lost it. */
-static void name_places(const struct ub_axis *axis, int64_t *values, size_t count, char *text, size_t size)
+/* "24, 28": each place once, whatever the number of series that lost it. Returns how many. */
+static size_t name_places(const struct ub_axis *axis, int64_t *values, size_t count, char *text, size_t size)
 {
     size_t distinct = 0;
     qsort(values, count, sizeof *values, compare_values);
@@ -371,10 +385,12 @@ static void name_places(const struct ub_axis *axis, int64_t *values, size_t coun
     }
     if (distinct > LISTED_VALUES)
         ub_text_append(text, size, " and %zu more", distinct - LISTED_VALUES);
+    return distinct;
 }
 
-/* "4 bytes, load; 8 bytes, load: " unless all series are concerned. */
-static void name_series(const struct ub_figure *figure, const bool concerned[UB_CHART_SERIES], char *text, size_t size)
+/* "4 bytes, load; 8 bytes, load: " unless all series are concerned. Returns how many are. */
+static size_t name_series(const struct ub_figure *figure, const bool concerned[UB_CHART_SERIES], char *text,
+                          size_t size)
 {
     size_t count = 0;
     *text = 0;
@@ -386,6 +402,7 @@ static void name_series(const struct ub_figure *figure, const bool concerned[UB_
     ub_text_shorten(text, size, SERIES_CELLS, (struct ub_measure){.cells = true});
     if (*text)
         ub_text_append(text, size, ": ");
+    return count;
 }
 
 /* "failed: out of memory (8 bytes: stride 24, 28)" for all points lost as point `first` is. */
@@ -408,12 +425,14 @@ static bool note_loss(const struct ub_record *record, const struct ub_selection 
         values[count++] = point->x;
         concerned[point->series] = true;
     }
-    name_places(axis, values, count, places, sizeof places);
-    name_series(figure, concerned, series, sizeof series);
+    const size_t places_of = name_places(axis, values, count, places, sizeof places);
+    const size_t series_of = name_series(figure, concerned, series, sizeof series);
+    const char *in_part = count < places_of * series_of ? "some of " : "";
     free(values);
     ub_text_clean(reason, clean, sizeof clean);
     ub_text_shorten(clean, sizeof clean, REASON_CELLS, (struct ub_measure){.cells = true});
-    ub_text_set(note, size, "× %s%s%s  (%s%s %s)", kind, *clean ? ": " : "", clean, series, axis->name, places);
+    ub_text_set(note, size, "× %s%s%s  (%s%s%s %s)", kind, *clean ? ": " : "", clean, series, in_part, axis->name,
+                places);
     return true;
 }
 

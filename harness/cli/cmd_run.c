@@ -67,7 +67,8 @@ static enum ub_status run_target(struct ub_options *options, struct ub_targets *
         ok = ub_run_job_launch(&job, err);
         status = ok ? ub_run_status(&job.record, UB_COUNT_OFF) : err->status;
     } else {
-        ok = ok && ub_run_job_required(&job, err) && ub_run_paths_check(options, target, &job.paths, err) &&
+        ok = ok && ub_run_job_required(&job, err) &&
+             ub_run_paths_check(options, target, &job.paths, ub_plan_hash(&job.request), err) &&
              ub_run_job_measure(&job, err);
         if (ok)
             status = write_down(&job, err);
@@ -87,20 +88,33 @@ struct part {
     bool done; /* an earlier run, which --resume goes on with, has it */
 };
 
+/* What --resume means for this rule: what is complete stays, what was not begun is, and the
+ * chart that may be left of it is replaced; the rest is for ub_run_paths_check(). */
+static void see_what_is_left(struct part *part, const struct ub_run_job *job, uint64_t plan)
+{
+    const enum ub_run_found found = ub_run_found(&part->options, &job->paths, plan);
+    part->done = found == UB_RUN_COMPLETE;
+    if (found == UB_RUN_NONE) {
+        part->options.resume = false;
+        part->options.force = true;
+    }
+}
+
 /* Everything that can be refused before anything is measured. */
 static bool look_at(struct part *part, struct ub_targets *targets, size_t index, struct ub_error *err)
 {
     struct ub_options *options = &part->options;
     struct ub_run_job job = {.options = options, .target = &targets->items[index], .interrupted = &interrupted};
     const bool writes = !options->dry_run && !options->profile;
-    bool ok = ub_run_job_plan(&job, err) && ub_run_paths_choose(options, job.target, targets->count, &job.paths, err);
-    if (ok && writes && options->resume) {
-        const enum ub_run_found found = ub_run_folder_found(job.paths.record);
-        part->done = found == UB_RUN_COMPLETE;
-        options->resume = found == UB_RUN_CUT_OFF;
+    bool ok = ub_run_job_plan(&job, err) && ub_run_paths_choose(options, job.target, targets->count, &job.paths, err) &&
+              ub_run_job_required(&job, err);
+    if (ok && writes) {
+        ub_run_job_request(&job);
+        const uint64_t plan = ub_plan_hash(&job.request);
+        if (options->resume && job.target->measured)
+            see_what_is_left(part, &job, plan);
+        ok = part->done || ub_run_paths_check(options, job.target, &job.paths, plan, err);
     }
-    ok = ok && ub_run_job_required(&job, err) &&
-         (!writes || part->done || ub_run_paths_check(options, job.target, &job.paths, err));
     ub_run_job_free(&job);
     return ok;
 }
@@ -112,6 +126,7 @@ static bool make_part(const struct ub_options *options, const char *rule, struct
     part->options.operands[0] = rule;
     part->options.operand_count = 1;
     part->options.output = part->record;
+    part->options.folder = options->output;
     return ub_run_folder_record(options, rule, part->record, sizeof part->record, err);
 }
 
@@ -158,17 +173,20 @@ static enum ub_status run_into_folder(struct ub_options *options, struct ub_targ
     const char **rules = calloc(ub_entry_count, sizeof *rules);
     struct part *parts = calloc(ub_entry_count, sizeof *parts);
     size_t count = 0;
+    bool made = false;
     bool ok = (rules && parts) || ub_fail(err, UB_INTERNAL, "out of memory");
     if (ok && options->plot)
         ok = ub_fail(err, UB_USAGE, "--plot and -o %s: each rule's chart goes into that folder", options->output);
     if (ok)
         count = ub_run_folder_rules(options, rules, err);
-    ok = count > 0 && (options->dry_run || options->profile || ub_run_folder_make(options->output, err));
+    ok = count > 0 && (options->dry_run || options->profile || ub_run_folder_make(options->output, &made, err));
     for (size_t i = 0; ok && i < count; i++) {
         ok = make_part(options, rules[i], &parts[i], err) && look_at(&parts[i], targets, index, err);
         share_axes(options, &parts[i].options);
     }
     ok = ok && ub_options_check_axes(options, err);
+    if (!ok && made)
+        rmdir(options->output); /* nothing was measured */
     const enum ub_status status = ok ? run_parts(parts, count, targets, index) : err->status;
     free(parts);
     free(rules);

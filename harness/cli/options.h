@@ -41,6 +41,7 @@ struct ub_options {
 
     const char *device;    /* --device, -d: "0", UUID, "all", "model:h200", "model:FILE"; NULL: what is there */
     const char *output;    /* --output, -o: "-" is stdout; NULL: a time-stamped name in human format, else stdout */
+    const char *folder;    /* run: what -o named, where each rule has a file of its own (`output`) */
     enum ub_format format; /* --format, -f */
     bool format_given;
     const char *counters; /* --counters: "auto", "off", "require" or KEY,KEY */

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "harness/cli/run_paths.h"
 #include "harness/engine/plan.h"
 
 bool ub_run_folder_named(const struct ub_options *options)
@@ -18,10 +16,11 @@ bool ub_run_folder_named(const struct ub_options *options)
     return length > 0 && (path[length - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)));
 }
 
-bool ub_run_folder_make(const char *folder, struct ub_error *err)
+bool ub_run_folder_make(const char *folder, bool *made, struct ub_error *err)
 {
     struct stat status;
-    if (mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode)))
+    *made = mkdir(folder, 0777) == 0;
+    if (*made || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode)))
         return true;
     return ub_fail(err, UB_CANNOT_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
 }
@@ -65,13 +64,4 @@ bool ub_run_folder_record(const struct ub_options *options, const char *rule, ch
     if ((size_t)snprintf(path, size, "%s%s%s.%s", folder, slash, rule, endings[options->format]) < size)
         return true;
     return ub_fail(err, UB_CANNOT_WRITE, "cannot write into %.60s...: %s", folder, strerror(ENAMETOOLONG));
-}
-
-enum ub_run_found ub_run_folder_found(const char *record)
-{
-    char journal[UB_PATH_BYTES + 16];
-    snprintf(journal, sizeof journal, "%s" UB_JOURNAL_ENDING, record);
-    if (access(journal, F_OK) == 0)
-        return UB_RUN_CUT_OFF;
-    return access(record, F_OK) == 0 ? UB_RUN_COMPLETE : UB_RUN_NONE;
 }

@@ -7,14 +7,12 @@
 
 #include "harness/cli/options.h"
 
-/* What the folder has of a rule: nothing, a run that was cut off, a complete record. */
-enum ub_run_found { UB_RUN_NONE, UB_RUN_CUT_OFF, UB_RUN_COMPLETE };
-
 /* Whether -o names a folder: it ends in a slash, or it is one. */
 bool ub_run_folder_named(const struct ub_options *options);
 
-/* Makes the folder if there is none, but not what it lies in. UB_CANNOT_WRITE. */
-bool ub_run_folder_make(const char *folder, struct ub_error *err);
+/* Makes the folder if there is none, but not what it lies in; `made` says whether it did.
+ * UB_CANNOT_WRITE. */
+bool ub_run_folder_make(const char *folder, bool *made, struct ub_error *err);
 
 /* The rules that the operands name, each once, in their order. `rules` has room for all
  * that there are; returns how many, 0 with UB_USAGE for a name that is no rule. */
@@ -23,7 +21,5 @@ size_t ub_run_folder_rules(const struct ub_options *options, const char **rules,
 /* "FOLDER/RULE.json", or with the ending of the chosen format. UB_CANNOT_WRITE: too long. */
 bool ub_run_folder_record(const struct ub_options *options, const char *rule, char *path, size_t size,
                           struct ub_error *err);
-
-enum ub_run_found ub_run_folder_found(const char *record);
 
 #endif

@@ -197,6 +197,7 @@ void ub_run_job_request(struct ub_run_job *job)
     request->verbose = options->verbose;
     request->journal = job->paths.journal[0] ? job->paths.journal : NULL;
     request->resume = options->resume;
+    request->redact = options->redact;
     request->interrupted = job->interrupted;
     request->message = message;
     request->progress = progress_wanted(options) ? draw_progress : NULL;
@@ -242,7 +243,9 @@ static bool measure(struct ub_run_job *job, struct ub_error *err)
     struct ub_lock lock;
     if (!hold_lock(job, &lock, err))
         return false;
-    bool ok = ub_run_measure(&job->request, &job->record, err);
+    /* The run that this one waited for may have written what this one is to write. */
+    bool ok = !job->waited || ub_output_check(job->paths.record, job->options->force, err);
+    ok = ok && ub_run_measure(&job->request, &job->record, err);
     ub_lock_drop(&lock);
     if (job->request.progress)
         fprintf(stderr, "\r\033[K");

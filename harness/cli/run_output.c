@@ -85,6 +85,14 @@ static void say_losses(const struct ub_run_job *job)
         fprintf(stderr, "ubench: counters: %s\n", job->record.run.counters);
 }
 
+/* What -o has to name for this run to go on. */
+static const char *named_output(const struct ub_run_job *job)
+{
+    if (job->options->folder)
+        return job->options->folder;
+    return job->options->output ? job->options->output : job->paths.record;
+}
+
 /* The journal is for --resume: it stays while there is something that this could settle. */
 static void keep_journal_or_not(const struct ub_run_job *job)
 {
@@ -96,7 +104,7 @@ static void keep_journal_or_not(const struct ub_run_job *job)
     else
         fprintf(stderr,
                 "ubench: %zu point%s failed or timed out: the same command with --resume -o %s measures %s again\n",
-                lost, lost == 1 ? "" : "s", job->paths.record, lost == 1 ? "it" : "them");
+                lost, lost == 1 ? "" : "s", named_output(job), lost == 1 ? "it" : "them");
 }
 
 /* The file first: a reader of stdout that goes away costs only what it did not read. */

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/engine/run.h"
+#include "harness/io/json.h"
 #include "plots/render.h"
 
 static bool is_stdout(const char *path)
@@ -99,17 +101,60 @@ static bool is_alive(const char *journal)
     return alive;
 }
 
+/* A record's id ends in the hash of its plan (fill_run_info() in run_job.c). */
+static bool is_of_plan(const struct ub_record *record, uint64_t plan)
+{
+    const char *hash = strrchr(record->run.id ? record->run.id : "", '-');
+    char ours[32];
+    snprintf(ours, sizeof ours, "-%016llx", (unsigned long long)plan);
+    return hash && strcmp(hash, ours) == 0;
+}
+
+enum ub_run_found ub_run_found(const struct ub_options *options, const struct ub_run_paths *paths, uint64_t plan)
+{
+    struct ub_record record = {0};
+    enum ub_run_found found = UB_RUN_COMPLETE;
+    if (paths->journal[0] && access(paths->journal, F_OK) == 0)
+        return UB_RUN_JOURNAL;
+    if (access(paths->record, F_OK) != 0)
+        return UB_RUN_NONE;
+    if (options->format != UB_FORMAT_HUMAN && options->format != UB_FORMAT_JSON)
+        return UB_RUN_COMPLETE; /* nothing reads the other formats back */
+    if (!ub_json_read_file(paths->record, &record, NULL))
+        return UB_RUN_UNREADABLE;
+    if (!is_of_plan(&record, plan))
+        found = UB_RUN_OTHER;
+    else if (!record.run.complete || ub_run_retryable(&record) > 0)
+        found = UB_RUN_LACKING;
+    ub_record_free(&record);
+    return found;
+}
+
 static bool check_resume(const struct ub_options *options, const struct ub_target *target,
-                         const struct ub_run_paths *paths, struct ub_error *err)
+                         const struct ub_run_paths *paths, uint64_t plan, struct ub_error *err)
 {
     if (!target->measured)
         return ub_fail(err, UB_USAGE, "--resume goes on with a measured run, and nothing is measured here");
     if (!options->output || !paths->journal[0])
         return ub_fail(err, UB_USAGE, "--resume needs -o FILE, the file of the run that was cut off");
-    if (access(paths->journal, F_OK) == 0)
+    switch (ub_run_found(options, paths, plan)) {
+    case UB_RUN_JOURNAL:
         return true;
-    if (access(paths->record, F_OK) == 0)
+    case UB_RUN_COMPLETE:
         return ub_fail(err, UB_USAGE, "%s has no point to measure again: there is nothing to resume", paths->record);
+    case UB_RUN_LACKING:
+        return ub_fail(err, UB_USAGE, "%s lacks points, but there is no %s to resume from; start afresh with --force",
+                       paths->record, paths->journal);
+    case UB_RUN_OTHER:
+        return ub_fail(err, UB_USAGE,
+                       "cannot resume %s: axes, rules or options are not as in that run; start afresh with --force",
+                       paths->record);
+    case UB_RUN_UNREADABLE:
+        return ub_fail(err, UB_USAGE, "cannot resume %s: it is no record of ubench; start afresh with --force",
+                       paths->record);
+    case UB_RUN_NONE:
+        break;
+    }
     return ub_fail(err, UB_USAGE, "there is no %s to resume from", paths->journal);
 }
 
@@ -126,7 +171,7 @@ static bool check_chart(const struct ub_options *options, const struct ub_run_pa
 }
 
 bool ub_run_paths_check(struct ub_options *options, const struct ub_target *target, const struct ub_run_paths *paths,
-                        struct ub_error *err)
+                        uint64_t plan, struct ub_error *err)
 {
     if (!check_chart(options, paths, err))
         return false;
@@ -134,7 +179,7 @@ bool ub_run_paths_check(struct ub_options *options, const struct ub_target *targ
         return ub_fail(err, UB_CANNOT_WRITE, "%s is being written by a run that still goes on", paths->record);
     if (options->resume) {
         options->force = true; /* the incomplete record is replaced */
-        return check_resume(options, target, paths, err);
+        return check_resume(options, target, paths, plan, err);
     }
     if (paths->journal[0] && access(paths->journal, F_OK) == 0 && !options->force)
         return ub_fail(

@@ -89,8 +89,9 @@ static void apply_point(struct ub_run *run, const struct ub_line *line)
     }
     state->timed = true;
     point->status = line->status;
-    if (line->status == UB_POINT_FAILED)
-        start_over(run, (size_t)line->point); /* a wrong answer has no time */
+    /* A wrong answer has no time, nor has what cannot run now, though an earlier run began with it. */
+    if (line->status == UB_POINT_FAILED || line->status == UB_POINT_SKIPPED)
+        start_over(run, (size_t)line->point);
     ub_set_string(&point->reason, line->text);
 }
 
@@ -264,7 +265,9 @@ static const char *difference(const struct ub_run *run, const struct ub_line *he
     const struct ub_run_info *ours = &run->record->run;
     const char *our_plan = strrchr(ours->id ? ours->id : "", '-');
     const char *their_plan = strrchr(header->run.id ? header->run.id : "", '-');
-    if (!ub_same_text(header->device.uuid, run->record->device.uuid))
+    /* A redacted journal does not say which card of its name it was. */
+    if (!ub_same_text(header->device.name, run->record->device.name) ||
+        (header->device.uuid && !ub_same_text(header->device.uuid, run->record->device.uuid)))
         return "the GPU is";
     if (!ub_same_text(header->device.driver, run->record->device.driver))
         return "the driver is";
@@ -359,7 +362,10 @@ void ub_journal_add(struct ub_run *run, const struct ub_line *line)
 {
     if (!run->journal)
         return;
-    ub_line_write(run->journal, line, NULL);
+    if (run->request->redact)
+        ub_line_write_redacted(run->journal, line, run->record->device.uuid, NULL);
+    else
+        ub_line_write(run->journal, line, NULL);
     double now = ub_now_s();
     if (now - run->journal_synced_s < SYNC_INTERVAL_S)
         return;

@@ -36,6 +36,7 @@ struct ub_run_request {
     const char *const *extra_keys;
     const char *journal; /* path, or NULL: none is kept */
     bool resume;         /* take over what the journal has */
+    bool redact;         /* leave UUID, PCI address and paths out of the journal */
     const volatile sig_atomic_t *interrupted;
     void (*progress)(void *user, const struct ub_progress *progress);
     void (*message)(void *user, const char *text); /* one line for people, on stderr */

@@ -17,7 +17,7 @@ static const char *const type_names[] = {"header", "device",  "constant", "start
     }
 #define TEXT                                                                                                           \
     {                                                                                                                  \
-        UB_ROW(ub_line, text, STRING)                                                                                  \
+        UB_ROW(ub_line, text, STRING), .free = true                                                                    \
     }
 #define KEY                                                                                                            \
     {                                                                                                                  \
@@ -93,15 +93,25 @@ static const struct ub_field *const fields_of[] = {
     [UB_LINE_END] = end_fields,
 };
 
+static bool write_line(const struct ub_emit *emit, const struct ub_line *line, struct ub_error *err)
+{
+    const struct ub_field *fields = fields_of[line->type];
+    fprintf(emit->stream, "{\"line\": \"%s\"", type_names[line->type]);
+    ub_emit(emit, fields->key ? ", " : "");
+    ub_emit_members(emit, fields, line, ", ");
+    ub_emit(emit, "}\n");
+    return !ferror(emit->stream) || ub_fail(err, UB_CANNOT_WRITE, "cannot write a line of the journal");
+}
+
 bool ub_line_write(FILE *stream, const struct ub_line *line, struct ub_error *err)
 {
-    const struct ub_emit emit = {.stream = stream, .digits = 17};
-    const struct ub_field *fields = fields_of[line->type];
-    fprintf(stream, "{\"line\": \"%s\"", type_names[line->type]);
-    ub_emit(&emit, fields->key ? ", " : "");
-    ub_emit_members(&emit, fields, line, ", ");
-    ub_emit(&emit, "}\n");
-    return !ferror(stream) || ub_fail(err, UB_CANNOT_WRITE, "cannot write a line of the journal");
+    return write_line(&(struct ub_emit){.stream = stream, .digits = 17}, line, err);
+}
+
+bool ub_line_write_redacted(FILE *stream, const struct ub_line *line, const char *uuid, struct ub_error *err)
+{
+    const struct ub_emit emit = {.stream = stream, .digits = 17, .redact = true, .uuid = uuid && *uuid ? uuid : NULL};
+    return write_line(&emit, line, err);
 }
 
 static void line_init(struct ub_line *line)

@@ -47,6 +47,8 @@ struct ub_line {
 
 /* Writes one line with its newline; does not flush. False: the stream failed. */
 bool ub_line_write(FILE *stream, const struct ub_line *line, struct ub_error *err);
+/* The same without UUID, PCI address and paths. `uuid`: that of the card, NULL if not known. */
+bool ub_line_write_redacted(FILE *stream, const struct ub_line *line, const char *uuid, struct ub_error *err);
 /* Parses one line (without newline). False: not a journal line. */
 bool ub_line_parse(const char *text, size_t length, struct ub_line *line, struct ub_error *err);
 void ub_line_free(struct ub_line *line);

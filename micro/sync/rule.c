@@ -46,7 +46,7 @@ static const struct ub_axis axes[SYNC_AXES] = {
                      .initial = "1"},
     [SYNC_CLUSTER] = {.name = "cluster",
                       .unit = "block",
-                      .help = "blocks of a cluster: 1, 2, 4, 8, 16; auto: 2 (op=cluster)",
+                      .help = "blocks of a cluster: 1, 2, 4, 8, 16; auto: 2 (op=cluster, cluster_relaxed)",
                       .kind = UB_AXIS_INTEGER,
                       .minimum = 1,
                       .maximum = SYNC_CLUSTER_MOST,

@@ -55,6 +55,13 @@ title_is "Reduce: bandwidth of the sum over block" reduce --block 64..1024*2
 title_is "Alone, a block adds up by shuffles in half the time of a tree" reduce --work block --block 64..1024*2
 title_is "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap" \
     reduce --work block --block 64..1024*2 --type float
+title_is "Latency hiding: with one narrow load a thread a full SM is not enough" latency_hiding --warps 1..64*2
+title_is "Coalescing: useful bandwidth over op" coalescing --op all
+title_is "Gemm: performance over variant" gemm --variant all
+title_is "Occupancy: share of the peak over work" occupancy --work all
+"$UBENCH" run fusion --work softmax --variant all --length '1024..64Ki*2' --device model:h200 -q -f json -o typed.json --force
+expect 0 "" plot typed.json -o -
+tr -s ' \n' ' ' <out | grep -q "split; passes; online: some of length 1024, 2048" || fail "a note for all series alike: $(cat out)"
 rm typed.json
 
 expect 2 "a.gif: the ending" plot run.json -o a.gif

@@ -42,6 +42,8 @@ expect 74 "cannot make the folder file/" "${two[@]}" -o file/
 expect 2 "run what?" -o new/
 expect 0 "2 points on" "${two[@]}" -o dry/ --dry-run
 [ -e dry ] && fail "a dry run makes a folder"
+expect 2 "--stride" coalescing --stride 0.5 -o new/
+[ -e new ] && fail "the folder of a refused run is left"
 
 # ---- one rule that goes wrong costs the others nothing
 UBENCH_FAKE=wrong:stride=2 expect 6 "" "${two[@]}" -o wrong/ -q
@@ -50,10 +52,18 @@ UBENCH_FAKE=wrong:stride=2 expect 6 "" "${two[@]}" -o wrong/ -q
 # ---- what was cut off goes on, what is complete stays
 expect 0 "" "${two[@]}" -o cut/ -q
 rm cut/bank_conflict.json
+printf old >cut/bank_conflict.svg
 before=$(cksum <cut/coalescing.json)
 expect 0 "cut/coalescing.json is complete" "${two[@]}" -o cut/ --resume
 [ "$before" = "$(cksum <cut/coalescing.json)" ] || fail "a complete record was measured again"
 [ -s cut/bank_conflict.json ] || fail "what was not begun was not measured"
+command -v gnuplot >/dev/null && grep -qx old cut/bank_conflict.svg && fail "the chart is not of the record"
+expect 2 "axes, rules or options are not as in that run" coalescing --size 1Mi --stride 1..8 -o cut/ --resume
+: >cut/null.json
+expect 2 "cut/null.json: it is no record" null -o cut/ --resume
+UBENCH_FAKE=crash:stride=2 expect 5 "with --resume -o lost/ measures it again" "${two[@]}" -o lost/ -f json
+rm lost/*.part.jsonl
+expect 2 "lost/coalescing.json lacks points, but there is no" "${two[@]}" -o lost/ -f json --resume
 UBENCH_FAKE=hang:stride=2 expect 5 "bank_conflict: not begun within the time limit" "${two[@]}" -o late/ --time-limit 1 --timeout 30 -q
 expect 0 "" "${two[@]}" -o late/ --resume -q
 "$fake" show late/coalescing.json -f json | grep -q '"complete": true' || fail "the resumed run is not complete"

@@ -240,6 +240,24 @@ has "$said" "-o FILE"
 UBENCH_FAKE=no-gpu expect 2 "${run[@]}" --stride 1 -o p.json --resume
 has "$said" "nothing is measured"
 
+# ---- what cannot run any more loses what an earlier run began of it
+"${run[@]}" --stride 1..20 --rounds 5000 -o began.json -q >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+    grep -q '"sample"' began.json.part.jsonl 2>/dev/null && break
+    sleep 0.02
+done
+kill -INT $pid
+wait $pid
+UBENCH_FAKE=oom expect 0 "${run[@]}" --stride 1..20 --rounds 5000 -o began.json --resume -q
+expect 0 "$fake" check began.json
+has "$(field began.json '{q["status"] for q in sweep}')" "skipped"
+
+# ---- a journal that stays is as silent as its record
+UBENCH_FAKE=crash:stride=2 expect 5 "${run[@]}" --stride 1..3 -o red.json --redact -q
+grep -q 'GPU-\|0000:' red.json.part.jsonl red.json && fail "--redact: $(grep -o 'GPU-[^"]*' red.json*)"
+expect 0 "${run[@]}" --stride 1..3 -o red.json --redact --resume -q
+
 # ---- what is refused before anything is measured
 expect 2 "${run[@]}" --stride 1 -o early.json --plot early.foo
 expect 74 "${run[@]}" --stride 1 -o early.json --plot missing/early.svg

@@ -7,12 +7,15 @@
 #   run_all.sh logs gemm sanitizer:^gemm ncu:^gemm
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-: "${UBENCH:?the program to test}"
+if [ $# -eq 0 ] || ! [ -x "${UBENCH:-}" ]; then
+    echo "usage: UBENCH=PROGRAM $0 LOGS [NAME[:PATTERN]]...   (UBENCH is ${UBENCH:-not set})"
+    exit 2
+fi
 UBENCH=$(readlink -f "$UBENCH")
 UBENCH_SOURCE=$(cd "$here/../.." && pwd)
 export UBENCH UBENCH_SOURCE
 PATH=$PATH:/usr/local/cuda/bin
-logs=${1:?a folder for the logs}
+logs=$1
 shift
 mkdir -p "$logs" || exit 1
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -- *_test.sh | sed 's/_test\.sh$//')
