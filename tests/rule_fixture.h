@@ -74,4 +74,27 @@ static inline double metric(const struct ub_metrics *metrics, const char *key)
     return NAN;
 }
 
+/* The rule's metrics of what the law says of a point. */
+static inline void predicted_metrics(const struct ub_micro *micro, const struct ub_gpu *gpu,
+                                     const struct ub_constants *constants, const struct ub_point *point,
+                                     const struct ub_law *law, struct ub_metrics *out)
+{
+    const char *keys[UB_MAX_COUNTERS];
+    uint64_t values[UB_MAX_COUNTERS];
+    struct ub_facts facts = {.gpu = gpu,
+                             .constants = constants,
+                             .point = point,
+                             .time_ns = law->time_ns,
+                             .counter_keys = keys,
+                             .counter_values = values,
+                             .predicted = true};
+    for (size_t i = 0; i < law->counter_count; i++)
+        if (law->counters[i].known) {
+            keys[facts.counter_count] = law->counters[i].key;
+            values[facts.counter_count++] = law->counters[i].predicted;
+        }
+    *out = (struct ub_metrics){0};
+    micro->metrics(&facts, out);
+}
+
 #endif

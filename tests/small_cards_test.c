@@ -109,22 +109,8 @@ static const char *wrong_metric(const struct ub_micro *micro, const struct ub_gp
                                 const struct ub_constants *constants, const struct ub_point *point,
                                 const struct ub_law *law)
 {
-    const char *keys[UB_MAX_COUNTERS];
-    uint64_t values[UB_MAX_COUNTERS];
-    struct ub_metrics metrics = {0};
-    struct ub_facts facts = {.gpu = gpu,
-                             .constants = constants,
-                             .point = point,
-                             .time_ns = law->time_ns,
-                             .counter_keys = keys,
-                             .counter_values = values,
-                             .predicted = true};
-    for (size_t i = 0; i < law->counter_count; i++)
-        if (law->counters[i].known) {
-            keys[facts.counter_count] = law->counters[i].key;
-            values[facts.counter_count++] = law->counters[i].predicted;
-        }
-    micro->metrics(&facts, &metrics);
+    struct ub_metrics metrics;
+    predicted_metrics(micro, gpu, constants, point, law, &metrics);
     for (size_t i = 0; i < metrics.count; i++)
         if (isinf(metrics.items[i].value) || (metrics.items[i].value < 0 && !may_be_negative(metrics.items[i].key)))
             return metrics.items[i].key;
