@@ -148,11 +148,12 @@ static double ratio(double value, double by)
     return by > 0 ? value / by : NAN;
 }
 
-/* Bytes of the sectors that loads, copies and stores ask of L1. */
+/* Bytes of the sectors that loads, copies and stores ask of L1. NaN where none was read: the
+ * library's bulk copies go round L1, and no counter of it sees them. */
 static double requested_bytes(const struct ub_facts *facts)
 {
-    return UB_SECTOR_BYTES * (ub_fact(facts, "global_load_sectors") + ub_fact(facts, "async_copy_sectors") +
-                              ub_fact(facts, "global_store_sectors"));
+    const double read = ub_fact(facts, "global_load_sectors") + ub_fact(facts, "async_copy_sectors");
+    return read > 0 ? UB_SECTOR_BYTES * (read + ub_fact(facts, "global_store_sectors")) : NAN;
 }
 
 static void metrics(const struct ub_facts *facts, struct ub_metrics *out)

@@ -595,8 +595,11 @@ static double final_ns(const struct machine *m, const struct reduce_geometry *g)
 }
 
 /* With atomics: the same point differs by a tenth from run to run; just above L2's size, where
- * the fit to 2 GiB does not hold as well, by a quarter from the law. */
+ * the fit to 2 GiB does not hold as well, by a quarter from the law. Fewer blocks than SMs: a
+ * block takes what it takes on a full SM in this law, but its loads meet nobody and may all
+ * find the near half of L2: 31 elements were up to 17 % faster on an H200. */
 static const double time_tolerance = 0.12, time_tolerance_atomics = 0.20, time_tolerance_near_l2 = 0.30;
+static const double time_tolerance_few_blocks = 0.20;
 static const double time_tolerance_assumed = 0.50;
 
 static double tolerance_of(const struct machine *m, const struct reduce_geometry *g, bool atomics, enum level level)
@@ -604,7 +607,7 @@ static double tolerance_of(const struct machine *m, const struct reduce_geometry
     if (!m->gpu->verified)
         return time_tolerance_assumed;
     if (!atomics)
-        return time_tolerance;
+        return (int)g->blocks < m->gpu->sms ? time_tolerance_few_blocks : time_tolerance;
     const bool near_l2 =
         level == IN_DRAM && g->type == REDUCE_INT && g->n * REDUCE_ELEMENT_BYTES < IN_DRAM_L2_CACHES * m->gpu->l2_bytes;
     return near_l2 ? time_tolerance_near_l2 : time_tolerance_atomics;
