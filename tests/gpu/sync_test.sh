@@ -35,7 +35,7 @@ shared = value(find("block", block=1024, resident=2), "cycles")
 require(shared > 1.6 * most, f"two blocks meet every {shared:.1f} cycles, one every {most:.1f}: no shared unit")
 launch, graph = (value(find(op, launches=256), "each_ns") for op in ("launch", "graph"))
 require(graph < launch, f"a graph's node takes {graph:.0f} ns, a launch {launch:.0f}")
-grid, block = value(find("grid"), "each_ns"), value(find("block", block=256), "each_ns")
+grid, block = value(find("grid", blocks=132), "each_ns"), value(find("block", block=256), "each_ns")
 require(grid > 5 * block, f"a grid's barrier takes {grid:.0f} ns, a block's {block:.0f}")
 missing = [p for p in points if p["axes"]["barrier"] == "left_out"]
 require(len(missing) == 5 and all("found wrong" in p["reason"] for p in missing), "a missing barrier was not found")
