@@ -97,7 +97,7 @@ FAULT(axis_word_range, rule->axes[2].words = word_range)
 FAULT(no_sweeps, rule->micro.sweep_count = 0)
 FAULT(sweep_no_name, rule->sweeps[1].name = "")
 FAULT(sweep_reserved, rule->sweeps[1].name = "ceiling")
-FAULT(sweep_twice, rule->sweeps[1].name = "stride")
+FAULT(sweep_twice, rule->sweeps[1].name = "stride") /* both in full */
 FAULT(sweep_no_help, rule->sweeps[1].help = NULL)
 FAULT(sweep_no_axes, rule->sweeps[1].axes = NULL)
 FAULT(sweep_bad_range, rule->sweeps[1].axes = "offset=0..128")

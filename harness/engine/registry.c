@@ -174,8 +174,8 @@ static bool check_sweeps(const struct ub_micro *micro, struct ub_error *err)
         if (!is_name(sweep->name) || is_reserved(sweep->name))
             return ub_fail(err, UB_INTERNAL, "sweep %zu: '%s' cannot be its name", i, sweep->name ? sweep->name : "");
         for (size_t j = 0; j < i; j++)
-            if (strcmp(micro->sweeps[j].name, sweep->name) == 0)
-                return ub_fail(err, UB_INTERNAL, "sweep %s stands twice", sweep->name);
+            if (strcmp(micro->sweeps[j].name, sweep->name) == 0 && (micro->sweeps[j].suites & sweep->suites) != 0)
+                return ub_fail(err, UB_INTERNAL, "sweep %s stands twice in a suite", sweep->name);
         if (!check_sweep(micro, sweep, err))
             return ub_fail_in(err, "sweep %s", sweep->name);
         suites |= sweep->suites;

@@ -71,20 +71,31 @@ static const struct ub_axis axes[OCCUPANCY_AXES] = {
                            .initial = "auto"},
 };
 
-enum { USUAL = UB_SUITE_DEFAULT | UB_SUITE_FULL, ALWAYS = UB_SUITE_DEFAULT | UB_SUITE_QUICK | UB_SUITE_FULL };
+enum { ALWAYS = UB_SUITE_DEFAULT | UB_SUITE_QUICK | UB_SUITE_FULL };
 
 static const struct ub_sweep sweeps[] = {
-    {"compute", USUAL, "work=compute ilp=all block=128 resident=1..16",
+    {"compute", UB_SUITE_DEFAULT, "work=compute ilp=1,8 block=128 resident=1..4,6,8,12,16",
      "how many warps and independent multiply-adds fill the FP32 lanes"},
-    {"latency", USUAL, "work=latency ilp=all block=128 resident=1..16",
+    {"compute", UB_SUITE_FULL, "work=compute ilp=all block=128 resident=1..16",
+     "how many warps and independent multiply-adds fill the FP32 lanes"},
+    {"latency", UB_SUITE_DEFAULT, "work=latency ilp=1,8 block=128 resident=1..4,6,8,12,16",
+     "how many warps and independent loads fill DRAM's ceiling"},
+    {"latency", UB_SUITE_FULL, "work=latency ilp=all block=128 resident=1..16",
      "how many warps and independent loads fill DRAM's ceiling"},
     {"quick", UB_SUITE_QUICK, "work=latency,compute ilp=1,8 block=128 resident=1,2,4,8,16",
      "both kinds of work at powers of two"},
-    {"registers", USUAL, "work=latency,compute registers=all", "registers as the limit: a staircase"},
-    {"ilp", USUAL, "work=latency,compute registers=255 ilp=all",
+    {"registers", UB_SUITE_DEFAULT, "work=latency registers=all", "registers as the limit: a staircase"},
+    {"registers", UB_SUITE_FULL, "work=latency,compute registers=all", "registers as the limit: a staircase"},
+    {"ilp", UB_SUITE_DEFAULT, "work=latency registers=255 ilp=all",
      "eight warps an SM, which 255 registers leave: independent operations stand in for the rest"},
-    {"shared", USUAL, "work=latency shared=0..112Ki:8Ki", "shared memory as the limit: a staircase of other steps"},
-    {"block", USUAL, "work=latency block=32..1024:32", "what is left over where blocks do not divide an SM"},
+    {"ilp", UB_SUITE_FULL, "work=latency,compute registers=255 ilp=all",
+     "eight warps an SM, which 255 registers leave: independent operations stand in for the rest"},
+    {"shared", UB_SUITE_DEFAULT, "work=latency shared=0..112Ki:16Ki",
+     "shared memory as the limit: a staircase of other steps"},
+    {"shared", UB_SUITE_FULL, "work=latency shared=0..112Ki:8Ki",
+     "shared memory as the limit: a staircase of other steps"},
+    {"block", UB_SUITE_DEFAULT, "work=latency block=64..1024:64", "what is left over where blocks do not divide an SM"},
+    {"block", UB_SUITE_FULL, "work=latency block=32..1024:32", "what is left over where blocks do not divide an SM"},
     {"refused_threads", ALWAYS, "block=1024,1056", "the last block size that is launched, and the first that is not"},
     {"refused_registers", ALWAYS, "block=896,1024 registers=64,72",
      "registers x threads: 72 x 896 are launched, 72 x 1024 are not"},
