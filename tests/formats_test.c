@@ -340,6 +340,40 @@ static void absurd_values_stay_short(void **state)
     ub_record_free(&record);
 }
 
+/* A ratio that is not the law's: of estimates, unless a counter says that the law is broken. */
+static void a_ratio_says_how_near_the_law_is(void **state)
+{
+    static const struct {
+        double sectors; /* of the metric; the law says 4 */
+        uint64_t estimate;
+        enum ub_counter_verdict verdict;
+        const char *expected;
+    } rows[] = {
+        {4, 1000, UB_COUNTERS_HOLD, "4 = 4"},        {4.5, 1000, UB_COUNTERS_HOLD, "4.5 ~ 4"},
+        {4.5, 1100, UB_COUNTERS_HOLD, "4.5 ~ 4"},    {4.5, 1101, UB_COUNTERS_HOLD, "4.5 != 4"},
+        {4.5, 1000, UB_COUNTERS_BROKEN, "4.5 != 4"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_record record;
+        fixture_record(&record, UB_MEASURED, 1, 10);
+        struct ub_record_point *point = &record.points[0];
+        fixture_counter(point, "dram_read_bytes", "byte", true, 1000);
+        struct ub_record_counter *estimate = &point->counters[point->counter_count - 1];
+        estimate->class_ = UB_ESTIMATE;
+        estimate->tolerance = 0.1;
+        estimate->measured = rows[i].estimate;
+        point->counter_verdict = rows[i].verdict;
+        for (size_t m = 0; m < point->metric_count; m++)
+            if (strcmp(point->metrics[m].key, "sectors_per_request") == 0)
+                point->metrics[m].value = rows[i].sectors;
+        char *text = print_human(&record, (struct ub_print_options){.width = 0});
+        expect_has(text, rows[i].expected);
+        free(text);
+        ub_record_free(&record);
+    }
+}
+
 /* Every column begins and ends where its neighbours in other rows do. */
 static void rows_are_aligned(void **state)
 {
@@ -950,6 +984,7 @@ int main(void)
         cmocka_unit_test(a_narrow_terminal_loses_the_least),
         cmocka_unit_test(lines_end_where_the_terminal_does),
         cmocka_unit_test(absurd_values_stay_short),
+        cmocka_unit_test(a_ratio_says_how_near_the_law_is),
         cmocka_unit_test(rows_are_aligned),
         cmocka_unit_test(colours_only_where_asked),
         cmocka_unit_test(verbose_shows_every_counter),

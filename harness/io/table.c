@@ -150,14 +150,43 @@ static bool nearly(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
+static bool is_in_tolerance(const struct ub_record_counter *counter)
+{
+    if (counter->class_ != UB_ESTIMATE || !counter->has_measured || !counter->has_predicted)
+        return true;
+    return fabs((double)counter->measured - (double)counter->predicted) <=
+           counter->tolerance * (double)counter->predicted;
+}
+
+/* A ratio of exact counters is the law's where no counter is broken. One that is not, then, is
+ * of estimates: about the law's if all of them are. */
+static bool is_about(const struct ub_record_point *point)
+{
+    bool about = point->counter_verdict != UB_COUNTERS_BROKEN;
+    for (size_t i = 0; i < point->counter_count; i++)
+        about = about && is_in_tolerance(&point->counters[i]);
+    return about;
+}
+
+static const char *sign_of(const struct ub_table *table, const struct ub_record_point *point, double measured,
+                           double law)
+{
+    if (nearly(measured, law))
+        return "=";
+    if (is_about(point))
+        return table->utf8 ? "\u2248" : "~";
+    return table->utf8 ? "\u2260" : "!=";
+}
+
 /* "32 = 32": measured, and what the law says. The unit stands in the title. */
-static void compare(const struct ub_table *table, double measured, double law, char *text, size_t size)
+static void compare(const struct ub_table *table, const struct ub_record_point *point, double measured, double law,
+                    char *text, size_t size)
 {
     char left[40], right[40];
     ub_number(left, sizeof left, 4, measured);
     ub_number(right, sizeof right, 4, law);
     if (isfinite(measured) && isfinite(law))
-        snprintf(text, size, "%s %s %s", left, nearly(measured, law) ? "=" : table->utf8 ? "\u2260" : "!=", right);
+        snprintf(text, size, "%s %s %s", left, sign_of(table, point, measured, law), right);
     else if (isfinite(measured))
         snprintf(text, size, "%s", left);
     else
@@ -173,7 +202,7 @@ static void ratio_cell(const struct ub_table *table, const struct ub_column *col
         ub_value_cell(metric ? metric->value : NAN, "", text, size);
         return;
     }
-    compare(table, metric ? metric->value : NAN, law ? law->value : NAN, text, size);
+    compare(table, point, metric ? metric->value : NAN, law ? law->value : NAN, text, size);
 }
 
 /* Counters are integers: compared as such, printed whole. */
