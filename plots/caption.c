@@ -225,6 +225,18 @@ static bool says_nothing(const struct ub_axis *axis, int64_t value)
     return axis->kind == UB_AXIS_INTEGER && value == 0;
 }
 
+/* In some series: with steps in one kernel or many the length of rows is nobody's. */
+static bool counts(const struct ub_selection *selection, size_t axis)
+{
+    const struct ub_axis_owners *owners = selection->micro->owners;
+    if (owners == NULL || selection->x == (int)owners->of)
+        return true;
+    for (size_t s = 0; s < selection->series_count; s++)
+        if (ub_axis_counts(owners, &selection->series[s], axis))
+            return true;
+    return false;
+}
+
 /* The axes that do not vary in the chart, in words. */
 static void append_fixed_axes(const struct ub_selection *selection, char *text, size_t size)
 {
@@ -234,7 +246,7 @@ static void append_fixed_axes(const struct ub_selection *selection, char *text, 
         const struct ub_axis *described = &selection->micro->axes[axis];
         const bool narrowed = selection->shown[axis] < selection->present[axis];
         if ((int)axis == selection->x || is_series_axis(selection, (int)axis) ||
-            (says_nothing(described, value) && !narrowed))
+            (says_nothing(described, value) && !narrowed) || !counts(selection, axis))
             continue;
         char phrase[80];
         ub_caption_axis(described, value, false, phrase, sizeof phrase);

@@ -187,6 +187,17 @@ static bool intervals_show(const struct ub_layout *out, const struct ub_figure *
     return false;
 }
 
+/* Of some chart the law says nothing at all. */
+static bool shows_law(const struct ub_figure *figure)
+{
+    for (size_t s = 0; s < figure->series_count; s++)
+        for (size_t i = 0; i < figure->series[s].law_count; i++)
+            for (int curve = UB_CURVE_LAW; curve <= UB_CURVE_PANEL; curve++)
+                if (isfinite(ub_law_spot_value(&figure->series[s].law[i], (enum ub_curve)curve)))
+                    return true;
+    return false;
+}
+
 /* Fewer samples have no interval. */
 enum { LEAST_OF_INTERVAL = 6 };
 
@@ -196,7 +207,7 @@ static void complete_conditions(const struct ub_layout *out, const struct ub_fig
     if (figure->has_ci)
         ub_text_append(text, size, "%s%s", out->draws_ci ? ", bars: 95 % CI" : ", 95 % CI smaller than the dots",
                        figure->fewest_samples < LEAST_OF_INTERVAL ? " (of 6 samples or more)" : "");
-    if (figure->series_count > 1)
+    if (figure->series_count > 1 && shows_law(figure))
         ub_text_append(text, size, " · %s: %s, %s: law", figure->words ? "symbols" : "points",
                        ub_layout_dot_name(figure), figure->words ? "bars" : "lines");
 }

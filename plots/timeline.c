@@ -218,6 +218,8 @@ static void make_conditions(struct ub_timeline_chart *t, const struct ub_record 
     ub_text_set(text, sizeof text, "%s · %s", *name ? name : "an unknown GPU", micro->name);
     for (size_t axis = 0; axis < micro->axis_count; axis++) {
         char phrase[80];
+        if (!ub_axis_counts(micro->owners, values, axis))
+            continue;
         ub_caption_axis(&micro->axes[axis], values->values[axis], false, phrase, sizeof phrase);
         ub_text_append(text, sizeof text, " · %s", phrase);
     }

@@ -248,9 +248,43 @@ static void the_table_names_axes_that_are_there(void **state)
     }
 }
 
+/* With each word of the axis that says which others count: the initial value of one that does
+ * not is taken, and not shown by charts; another is refused, as its row says. */
+static void check_owner(const struct ub_micro *micro, const struct ub_axis_owner *owner, int64_t word)
+{
+    const struct ub_axis *axis = &micro->axes[owner->axis];
+    const struct ub_point initial = parse_point(micro, "");
+    struct ub_point point = initial;
+    assert_int_equal(owner->initial, initial.values[owner->axis]);
+    point.values[micro->owners->of] = word;
+    assert_int_equal(ub_axis_counts(micro->owners, &point, owner->axis), owner->words >> word & 1);
+    assert_null(ub_axis_ignored(micro->owners, &point));
+    point.values[owner->axis] = owner->initial == axis->minimum ? owner->initial + 1 : axis->minimum;
+    if (ub_axis_counts(micro->owners, &point, owner->axis))
+        assert_null(ub_axis_ignored(micro->owners, &point));
+    else
+        assert_string_equal(micro->supported(h200(), &point), owner->why);
+}
+
+static void an_axis_counts_or_is_refused(void **state)
+{
+    size_t rules = 0;
+    (void)state;
+    for (size_t i = 0; i < ub_entry_count; i++) {
+        const struct ub_micro *micro = ub_entries[i].micro;
+        assert_true(ub_axis_counts(micro->owners, &(struct ub_point){{0}}, 0));
+        rules += micro->owners != NULL;
+        for (size_t n = 0; micro->owners != NULL && n < micro->owners->count; n++)
+            for (int64_t word = 0; micro->axes[micro->owners->of].words[word]; word++)
+                check_owner(micro, &micro->owners->items[n], word);
+    }
+    assert_true(rules >= 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_axis_counts_or_is_refused),
         cmocka_unit_test(no_axis_is_ignored_in_silence),
         cmocka_unit_test(the_table_names_axes_that_are_there),
     };

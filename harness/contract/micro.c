@@ -54,13 +54,26 @@ void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class c
     next_counter(law, key, class_)->reason = reason;
 }
 
-const char *ub_axis_ignored(const struct ub_axis_owner *owners, size_t count, const struct ub_point *point,
-                            unsigned word)
+static bool counts(const struct ub_axis_owners *owners, const struct ub_axis_owner *owner, const struct ub_point *point)
 {
-    for (size_t i = 0; i < count; i++)
-        if (point->values[owners[i].axis] != owners[i].initial && (owners[i].words >> word & 1) == 0)
-            return owners[i].why;
+    return (owner->words >> point->values[owners->of] & 1) != 0;
+}
+
+const char *ub_axis_ignored(const struct ub_axis_owners *owners, const struct ub_point *point)
+{
+    for (size_t i = 0; i < owners->count; i++)
+        if (point->values[owners->items[i].axis] != owners->items[i].initial &&
+            !counts(owners, &owners->items[i], point))
+            return owners->items[i].why;
     return NULL;
+}
+
+bool ub_axis_counts(const struct ub_axis_owners *owners, const struct ub_point *point, size_t axis)
+{
+    for (size_t i = 0; owners != NULL && i < owners->count; i++)
+        if (owners->items[i].axis == axis && !counts(owners, &owners->items[i], point))
+            return false;
+    return true;
 }
 
 enum ub_timer ub_timer_event(const struct ub_point *point)

@@ -68,15 +68,25 @@ struct ub_axis_owner {
     const char *why; /* "length is of work=softmax only (leave it at 4096)" */
 };
 
-/* Of the first axis of `owners` that has not its initial value although it does not count with
- * `word`: why the point is refused. NULL: there is none. */
-const char *ub_axis_ignored(const struct ub_axis_owner *owners, size_t count, const struct ub_point *point,
-                            unsigned word);
+/* All axes of a rule that count with some words of the axis `of` only. */
+struct ub_axis_owners {
+    size_t of;
+    size_t count;
+    const struct ub_axis_owner *items;
+};
+
+/* Of the first axis that has not its initial value although it does not count: why the point
+ * is refused. NULL: there is none. */
+const char *ub_axis_ignored(const struct ub_axis_owners *owners, const struct ub_point *point);
+
+/* Whether the value of `axis` counts in this point; `owners` NULL: of every axis it does. */
+bool ub_axis_counts(const struct ub_axis_owners *owners, const struct ub_point *point, size_t axis);
 
 enum { UB_SUITE_DEFAULT = 1, UB_SUITE_QUICK = 2, UB_SUITE_FULL = 4 };
 
 /* A named sweep: the product of a few axis ranges; axes not named keep their
- * initial value. */
+ * initial value. One of another suite may have the same name and other ranges: the default
+ * suite has fewer points, the full one all of them. */
 struct ub_sweep {
     const char *name; /* "stride" */
     unsigned suites;  /* which suites it belongs to: UB_SUITE_* */
@@ -395,6 +405,7 @@ struct ub_micro {
     struct ub_text text;
     size_t axis_count;
     const struct ub_axis *axes;
+    const struct ub_axis_owners *owners; /* NULL: every axis counts in every point */
     size_t sweep_count;
     const struct ub_sweep *sweeps;
     size_t counter_count;

@@ -27,6 +27,7 @@ static const struct ub_axis_owner owners[] = {
     {FUSION_SEQ, 2048, 1u << FUSION_ATTENTION, "seq is of work=attention only (leave it at 2048)"},
     {FUSION_HEADS, 0, 1u << FUSION_ATTENTION, "heads is of work=attention only (leave it at auto)"},
 };
+const struct ub_axis_owners fusion_owners = {FUSION_WORK, sizeof owners / sizeof owners[0], owners};
 
 static uint64_t power_of_two_from(uint64_t least, uint64_t bytes)
 {
@@ -114,7 +115,7 @@ const char *fusion_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         .op = (uint32_t)v[FUSION_OP],
         .steps = (uint32_t)v[FUSION_STEPS],
     };
-    const char *reason = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, out->work);
+    const char *reason = ub_axis_ignored(&fusion_owners, point);
     const char *cannot = resolve[out->work](gpu, point, out);
     if (reason == NULL)
         reason = cannot;

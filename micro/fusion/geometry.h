@@ -67,6 +67,9 @@ struct fusion_geometry {
     uint32_t kernels;           /* of one launch */
 };
 
+/* Which axes count with which words of work. */
+extern const struct ub_axis_owners fusion_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */
 const char *fusion_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct fusion_geometry *out);
 

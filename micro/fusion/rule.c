@@ -264,6 +264,7 @@ const struct ub_micro ub_micro_fusion = {
         },
     .axis_count = FUSION_AXES,
     .axes = axes,
+    .owners = &fusion_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

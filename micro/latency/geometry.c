@@ -63,6 +63,15 @@ static uint64_t cycle_of(const struct ub_gpu *gpu, uint64_t units)
     return units < most ? units : most;
 }
 
+static const struct ub_axis_owner owners[] = {
+    {LATENCY_LEVEL, LATENCY_L1, 1u << LATENCY_LOAD, "level says where loads go: op=load only (leave it at l1)"},
+    {LATENCY_FOOTPRINT, 0, 1u << LATENCY_LOAD | 1u << LATENCY_ATOMIC,
+     "only op=load and op=atomic have a footprint (leave it at auto)"},
+    {LATENCY_BYTES, 0, 1u << LATENCY_LOAD, "bytes applies to level=shared only (leave it at auto)"},
+    {LATENCY_WAYS, 1, 1u << LATENCY_LOAD, "ways applies to level=shared only (leave it at 1)"},
+};
+const struct ub_axis_owners latency_owners = {LATENCY_OP, sizeof owners / sizeof owners[0], owners};
+
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point,
                                  const struct latency_geometry *g)
 {
@@ -70,10 +79,9 @@ static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point
     const bool in_shared = g->op == LATENCY_LOAD && g->level == LATENCY_SHARED;
     if (g->sm >= (uint32_t)gpu->sms)
         return "the GPU has no SM of this number";
-    if (g->op != LATENCY_LOAD && v[LATENCY_LEVEL] != LATENCY_L1)
-        return "level says where loads go: op=load only (leave it at l1)";
-    if (!latency_has_chain(g) && v[LATENCY_FOOTPRINT] != 0)
-        return "only op=load and op=atomic have a footprint (leave it at auto)";
+    const char *ignored = ub_axis_ignored(&latency_owners, point);
+    if (ignored != NULL)
+        return ignored;
     if (!in_shared && v[LATENCY_BYTES] != 0)
         return "bytes applies to level=shared only (leave it at auto)";
     if (!in_shared && g->ways != 1)

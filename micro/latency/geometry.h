@@ -79,6 +79,9 @@ struct latency_geometry {
     uint64_t units, cycle; /* units of the footprint; nodes of the walk, fewer in a large footprint */
 };
 
+/* Which axes count with which words of op. */
+extern const struct ub_axis_owners latency_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */
 const char *latency_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct latency_geometry *out);
 

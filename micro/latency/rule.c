@@ -230,6 +230,7 @@ const struct ub_micro ub_micro_latency = {
         },
     .axis_count = LATENCY_AXES,
     .axes = axes,
+    .owners = &latency_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

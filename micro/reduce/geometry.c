@@ -32,6 +32,7 @@ static const struct ub_axis_owner owners[] = {
     {REDUCE_BYTES, 16, 1u << REDUCE_SUM, "bytes is of work=sum only: work=block loads one element (leave it at 16)"},
     {REDUCE_LOADS, 4, 1u << REDUCE_SUM, "loads is of work=sum only: work=block loads one element (leave it at 4)"},
 };
+const struct ub_axis_owners reduce_owners = {REDUCE_WORK, sizeof owners / sizeof owners[0], owners};
 
 /* The block phase alone: one block, one element a thread, one load of it. */
 static const char *resolve_phase(struct reduce_geometry *g)
@@ -79,7 +80,7 @@ const char *reduce_resolve(const struct ub_gpu *gpu, const struct ub_point *poin
         .loads = (uint32_t)v[REDUCE_LOADS],
         .n = v[REDUCE_N] != 0 ? (uint64_t)v[REDUCE_N] : elements_auto(gpu),
     };
-    const char *reason = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g.work);
+    const char *reason = ub_axis_ignored(&reduce_owners, point);
     const char *no_phase = g.work == REDUCE_BLOCK_PHASE ? resolve_phase(&g) : NULL;
     if (reason == NULL)
         reason = no_phase;

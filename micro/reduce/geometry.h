@@ -74,6 +74,9 @@ struct reduce_geometry {
     uint64_t n;
 };
 
+/* Which axes count with which words of work. */
+extern const struct ub_axis_owners reduce_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run on this GPU (static text). */
 const char *reduce_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct reduce_geometry *out);
 

@@ -293,6 +293,7 @@ const struct ub_micro ub_micro_reduce = {
         },
     .axis_count = REDUCE_AXES,
     .axes = axes,
+    .owners = &reduce_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

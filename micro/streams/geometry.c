@@ -25,6 +25,7 @@ static const struct ub_axis_owner owners[] = {
     {STREAMS_WORK, 64, 1u << STREAMS_PIPELINE | 1u << STREAMS_ONLY_KERNEL,
      "work is of stages=pipeline and stages=kernel only: copies compute nothing (leave it at 64)"},
 };
+const struct ub_axis_owners streams_owners = {STREAMS_STAGES, sizeof owners / sizeof owners[0], owners};
 
 static const char *why_not(const struct ub_gpu *gpu, const struct streams_geometry *g)
 {
@@ -63,7 +64,7 @@ const char *streams_resolve(const struct ub_gpu *gpu, const struct ub_point *poi
     g.has_out = stages_have[g.stages].out;
     g.segment_bytes = g.size_bytes / g.segments;
     *out = g;
-    const char *ignored = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g.stages);
+    const char *ignored = ub_axis_ignored(&streams_owners, point);
     return ignored != NULL ? ignored : why_not(gpu, &g);
 }
 

@@ -70,6 +70,9 @@ struct streams_geometry {
 /* The buffers of a point. */
 enum streams_buffer { STREAMS_HOST_IN, STREAMS_DEVICE_IN, STREAMS_DEVICE_OUT, STREAMS_HOST_OUT, STREAMS_BUFFERS };
 
+/* Which axes count with which words of stages. */
+extern const struct ub_axis_owners streams_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run on this GPU (static text). */
 const char *streams_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct streams_geometry *out);
 

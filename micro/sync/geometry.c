@@ -146,10 +146,11 @@ static const struct ub_axis_owner owners[] = {
     {SYNC_BARRIER, SYNC_KEPT, OP(BLOCK) | OP(NAMED) | OP(CLUSTER) | OP(GRID) | OP(STREAM),
      "barrier=left_out is for op=block, named, cluster, grid and stream: elsewhere nothing is sure to go wrong"},
 };
+const struct ub_axis_owners sync_owners = {SYNC_OP, sizeof owners / sizeof owners[0], owners};
 
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, struct sync_geometry *g)
 {
-    const char *ignored = ub_axis_ignored(owners, sizeof owners / sizeof owners[0], point, g->op);
+    const char *ignored = ub_axis_ignored(&sync_owners, point);
     if (ignored != NULL)
         return ignored;
     if (g->threads % SYNC_LANES != 0)

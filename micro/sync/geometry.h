@@ -100,6 +100,9 @@ struct sync_geometry {
     uint32_t shared_bytes;
 };
 
+/* Which axes count with which words of op. */
+extern const struct ub_axis_owners sync_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */
 const char *sync_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct sync_geometry *out);
 

@@ -272,6 +272,7 @@ const struct ub_micro ub_micro_sync = {
         },
     .axis_count = SYNC_AXES,
     .axes = axes,
+    .owners = &sync_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

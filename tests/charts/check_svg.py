@@ -152,6 +152,21 @@ def uses_of(root, title):
     return places
 
 
+def draws(root, title):
+    for group in root.iter(SVG + "g"):
+        name = group.find(SVG + "title")
+        if name is not None and name.text == title and list(group.iter(SVG + "path")):
+            return True
+    return False
+
+
+def check_key(root, texts):
+    """A key to the law stands where a law is drawn only."""
+    keys = [text.words for text in texts if re.search("(lines|bars): law", text.words)]
+    if keys and not draws(root, "law") and not draws(root, "panel law"):
+        fault("'%s', but no law is drawn" % keys[0])
+
+
 def datablock(script, name):
     body = re.search(re.escape(name) + r" << EOD\n(.*?)EOD\n", script, re.S).group(1)
     return [tuple(float(v) for v in line.split()) for line in body.split("\n") if line.strip()]
@@ -223,6 +238,7 @@ def main():
     texts = texts_of(root)
     check_texts(texts, view, required, "hacked" in script)
     check_colours(root, texts)
+    check_key(root, texts)
     if script_file:
         check_dots(root, script, int(dots))
     for text in faults[:20]:

@@ -171,6 +171,10 @@ if command -v gnuplot >/dev/null; then
     expect 74 "$fake" run null grid --timer sm_clock --device model:h200 -o two.json --plot two.svg
     has "$said" "no chart in two-null.svg"
     [ -s two-grid.svg ] || fail "one chart of nothing costs the others: $said"
+    # What it holds fixed is said, but for axes that do not count there.
+    expect 0 "$fake" run fusion --steps 1,2 --variant split,fused --device model:h200 -o steps.json --plot steps.svg
+    grep -q "work elementwise, op fma<\|work elementwise, op fma ·" steps.svg || fail "$(grep "work elementwise" steps.svg)"
+    grep -q "symbols: .*bars: law\|points: .*lines: law" steps.svg || fail "a law without a key"
 fi
 
 # ---- cut off and resumed
