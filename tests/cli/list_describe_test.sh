@@ -44,7 +44,7 @@ for rule in $(python3 -c 'import json; print(*[r["name"] for r in json.load(open
 done
 "$UBENCH" describe coalescing >describe
 tr -s ' \n' ' ' <describe >flat # without the breaks of lines
-has flat "--stride 1..1024" "--op load|store|copy" "default load" "192 points; suites default, full" "dram_load_ceiling" \
+has flat "--stride 1..1024" "--op load|store|copy" "default load" "64 points; suites default" "dram_load_ceiling" \
     "useful_bandwidth at op=load"
 grep -q "global_load_sectors  *structural; " describe || fail "no class for global_load_sectors"
 grep -q "dram_read_bytes  *estimate; " describe || fail "no class for dram_read_bytes"
