@@ -172,8 +172,10 @@ static const struct ub_chart_text chart_texts[] = {
     {"op", "Arithmetic answers in 4 cycles, fp64 in 8, what leaves its lanes in 26 and more", NULL},
     {"ways", "Each turn of the banks delays a load of shared memory by two cycles", "21 + 2 turns (4 bytes)"},
     {"home", "One line is near to half of the SMs and far from the others", NULL},
+    {"home_all", "One line is near to half of the SMs and far from the others", NULL},
     {"bytes", "Wide uniform loads of shared memory come as fast as narrow ones, almost", NULL},
     {"sm", "How far L2 is depends on where the SM sits", NULL},
+    {"sm_all", "How far L2 is depends on where the SM sits", NULL},
     {"", "Latency: what a thread waits for the result of the operation before", NULL},
 };
 
