@@ -61,6 +61,8 @@ static bool draw_all(struct ub_run_job *job, struct ub_error *err)
             return false;
         fprintf(stderr, "ubench: no chart: %s\n", err->text);
         err->text[0] = 0;
+        if (err->status == UB_MISSING_PROGRAM) /* a missing program is missing for all: said once */
+            break;
     }
     return true;
 }

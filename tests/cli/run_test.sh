@@ -153,6 +153,8 @@ expect 74 bash -c "'$fake' run coalescing --size 1Mi --stride 1 -f json >/dev/fu
 UBENCH_GNUPLOT=/nonexistent/gnuplot expect 0 "${run[@]}" --stride 1 -o nochart.json
 has "$said" "gnuplot"
 UBENCH_GNUPLOT=/nonexistent/gnuplot expect 69 "${run[@]}" --stride 1 -o nochart2.json --plot x.svg
+UBENCH_GNUPLOT=/nonexistent/gnuplot expect 0 "$fake" run null grid --device model:h200 -o nocharts.json
+[ "$(grep -c "no chart" <<<"$said")" = 1 ] || fail "not said once: $said"
 [ -s nochart2.json ] || fail "the record is lost because the chart could not be drawn"
 
 # ---- a chart with nothing to show: the run went well, but what was asked for is not there
