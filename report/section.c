@@ -217,18 +217,29 @@ static void write_texts(FILE *out, const struct ub_micro *micro)
     fputs("</dd>\n</dl>\n", out);
 }
 
-static void write_source(FILE *out, const char *rule, const char *file)
+static void write_source(FILE *out, const struct ub_template *file)
 {
-    char path[200];
-    snprintf(path, sizeof path, "micro/%s/%s", rule, file);
-    const char *text = ub_report_file(path);
-    if (!text)
-        return;
-    ub_html(out, "<details><summary>Source of the kernel: <code>%s</code></summary>\n", path);
+    ub_html(out, "<details><summary>Source of the kernel: <code>%s</code></summary>\n", file->name);
     ub_html(out,
             "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"source\"><pre class=\"source\">%s</pre>",
-            text);
+            file->text);
     fputs("</div></details>\n", out);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* The files of the rule's folder with that ending. */
+static void write_sources_of(FILE *out, const char *rule, const char *ending)
+{
+    char folder[200];
+    snprintf(folder, sizeof folder, "micro/%s/", rule);
+    for (const struct ub_template *file = ub_report_files; file->name; file++)
+        if (strncmp(file->name, folder, strlen(folder)) == 0 && ends_with(file->name, ending))
+            write_source(out, file);
 }
 
 static void write_sources(FILE *out, const struct ub_micro *micro)
@@ -236,8 +247,8 @@ static void write_sources(FILE *out, const struct ub_micro *micro)
     fputs("<details><summary>Sources</summary>\n", out);
     ub_html_items(out, micro->text.sources);
     fputs("</details>\n", out);
-    write_source(out, micro->name, "kernel.cu");
-    write_source(out, micro->name, "access.h");
+    write_sources_of(out, micro->name, ".cu");
+    write_sources_of(out, micro->name, "/access.h");
 }
 
 /* ---- the section ------------------------------------------------------------------- */

@@ -8,8 +8,11 @@
 # Exponentials are one MUFU.EX2 each; nothing is spilled.
 set -u
 . "$(dirname "$0")/lib.sh"
-compile_kernel micro/fusion/kernel.cu "$work/kernel.sass"
-python3 - "$work/kernel.sass" <<'END'
+for file in elementwise softmax attention; do
+    compile_kernel "micro/fusion/$file.cu" "$work/$file.sass"
+done
+cat "$work"/*.sass >"$work/kernels"
+python3 - "$work/kernels" <<'END'
 import re, sass, sys
 faults, found = sass.Faults(), set()
 expect = faults.expect
