@@ -15,7 +15,7 @@
  * and all of the load is hidden from s = 1 + load / work on. (With one barrier a tile, not
  * two, a request can only go out once the next tile has come, and the first term is
  * (load + beside) / (s - 1): a prototype took 508, 283 and 206 ns on an H200 with 2, 3 and 4
- * stages and no multiply-adds, where two barriers take 292, 214 and 178; where the work
+ * stages and no multiply-adds, where two barriers take 289, 210 and 176; where the work
  * decides one barrier saves 10 ns a tile.) `registers` has its second tile in registers
  * and asks for it at the beginning of the work: max(load + beside, work, dram).
  *
