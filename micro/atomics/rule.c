@@ -263,9 +263,9 @@ const struct ub_micro ub_micro_atomics = {
                    "Shared memory: an instruction takes max(2, turns) cycles; a turn does one lane a bank, also where "
                    "lanes share a word. That is for 32-bit integers. Everything else is a loop of compare-and-swap "
                    "that the compiler writes: where all threads add to one address it takes an add every 22 ns (64 "
-                   "bits: 33).",
+                   "bits: 32 to 33).",
             .breaks = "Which slice a line is in is a hash that is not told. The formula for the busiest one is "
-                      "within 26 % of its counter, times between 512 bytes and a MiB of addresses therefore up to 30 "
+                      "within 26 % of its counter, times between 512 bytes and a MiB of addresses therefore up to 36 "
                       "% off; addresses that are pages apart do better (16 of them, 4 KiB apart, have 16 slices). How "
                       "often a loop of compare-and-swap tries depends on who comes in between; in global memory its "
                       "time is not in the law. Times are in ns, since L2 has a clock of its own (an H200's 1.70 GHz "
@@ -274,15 +274,15 @@ const struct ub_micro ub_micro_atomics = {
                       "on the way, a call, is enough to hide it. Sums that do not fit in L2 are in no sweep. Other "
                       "cards: the rates and slices are an H200's, scaled by clock and number of SMs.",
             .consequence =
-                "Measured on an H200. One counter for all threads takes 1.37 x 10^9 integer adds a second (0.73 ns "
-                "each) and 0.57 x 10^9 of floats; a MiB of sums or more 930 x 10^9, 680 times as many.\n"
+                "Measured on an H200. One counter for all threads takes 1.36 x 10^9 integer adds a second (0.73 ns "
+                "each) and 0.57 x 10^9 of floats; a MiB of sums or more 920 to 940 x 10^9, 680 times as many.\n"
                 "Add up the warp first: 32 times as fast at one address (44 x 10^9). nvcc does it (REDUX) for 32-bit "
                 "integers where it sees that the address is the same for the warp; otherwise write it, with "
                 "__reduce_add_sync(), or shuffles for floats.\n"
                 "Keep a copy for each block in shared memory and add it at last: of integers 190 times as fast for "
-                "one sum, 320 for 32, 47 for 1024, 5.5 for 16384 (3.5 to 4.2 x 10^12 a second from 32 sums on). Of "
-                "floats only 10 times for one sum and 15 for 32, since shared memory adds them in a loop.\n"
-                "Do not use the old value where you need not: spread, 535 against 930 x 10^9; without it two warps an "
+                "one sum, 320 for 32, 47 for 1024, 5.5 for 16384 (3.6 to 4.2 x 10^12 a second from 32 sums on). Of "
+                "floats only 10.5 times for one sum and 14.5 for 32, since shared memory adds them in a loop.\n"
+                "Do not use the old value where you need not: spread, 534 against 927 x 10^9; without it two warps an "
                 "SM reach 776 x 10^9, with it 111.\n"
                 "Lay sums that a warp adds to side by side: 32 lanes in one line are four parts, in 32 lines 32, 6 "
                 "times the time. Eight counters in one sector are twice as fast as nine in two.",
