@@ -14,7 +14,7 @@
  * barrier: SHF, SHF, LOP3, of which each waits for the one before, 4 cycles each (measured: 13
  * in all). g groups of w / g warps share the unit as blocks do: 2 w, and 1.7 g + 2 more, of
  * which the reason is not known: a fit to g = 2 ... 16 with 32 warps. It foresaw g = 4 and 8 with
- * 16 warps within 1.2 %; with 8 warps, where latency and arrivals are alike, it is 8 and 12 % low.
+ * 16 warps within 1.2 %; with 8 warps, where latency and arrivals are alike, it is 8 and 13 % low.
  *
  * Warp. __syncwarp() of a warp that the compiler knows to be together is a NOP: an issue slot.
  * A shuffle answers after 26 cycles, LOP3 and VOTE after 17, and the unit of either takes one
