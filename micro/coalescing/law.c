@@ -370,13 +370,13 @@ static const char *note_of(const struct ub_gpu *gpu, const struct coalescing_geo
         return "assumed: block life, load/store unit and partial stores are an H200's; sparse DRAM accesses are not "
                "slowed down";
     if (stores && g->bytes < 4 && g->stride > 1 && g->stride * g->bytes % 4 != 0)
-        return "narrow stores whose gaps are not whole words take 1.4 to 1.8 times as long on an H200; why is not "
+        return "narrow stores whose gaps are not whole words take 1.2 to 1.8 times as long on an H200; why is not "
                "known";
     if (g->pattern == COALESCING_TILE && g->bytes == 16 && g->tile_width_log2 == 0)
-        return "16-byte accesses of a column take 1.6 to 2 times as long on an H200: a scattered miss costs L1 two "
+        return "16-byte accesses of a column take 1.7 to 2.1 times as long on an H200: a scattered miss costs L1 two "
                "cycles";
     if (stores && (g->pattern == COALESCING_TILE || g->pattern == COALESCING_BROADCAST))
-        return "the cycles of partial and of equal stores are rough: 27 % faster to 13 % slower was measured on an "
+        return "the cycles of partial and of equal stores are rough: 28 % faster to 13 % slower was measured on an "
                "H200";
     return NULL;
 }

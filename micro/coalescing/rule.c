@@ -240,25 +240,27 @@ const struct ub_micro ub_micro_coalescing = {
                 "resident (Little's law).",
             .breaks =
                 "Beyond 96 bytes a step, DRAM itself gets slower (few bytes of each row it opens): a factor from a "
-                "table measured on an H200, up to 1.74 for loads and 4.17 for stores in part of a sector. The time of "
-                "a misaligned load does not follow its fifth sector, and L1 hides the stride of an array of "
-                "structures unless its size is a power of two from 32 bytes on (bank conflicts in L1: 16 fields of 4 "
-                "bytes take 2.3 times as long). Nothing hides either for stores: a misaligned 4-byte store takes 1.6 "
-                "times as long. Stores of 1 and 2 bytes that leave gaps of part of a word take up to 1.8 times as "
-                "long as predicted; why is not known. Blocks of 8 columns (shape=8x32) take 10 % longer than "
-                "predicted. Generations before CC 6.0 have other segments (128 bytes where L1 cached). "
-                "useful_bandwidth counts an element that a whole warp shares once.",
+                "table measured on an H200, up to 1.74 for loads (of 2 and 4 bytes 10 to 17 % more from 256 bytes on) "
+                "and 4.17 for stores in part of a sector. The time of a misaligned load does not follow its fifth "
+                "sector, and L1 hides the stride of an array of structures unless its size is a power of two from 32 "
+                "bytes on (bank conflicts in L1: 16 fields of 4 bytes take 2.3 times as long; 2 fields took 1.2 times "
+                "as long on one of two H200, why is not known). Nothing hides either for stores: a misaligned 4-byte "
+                "store takes 1.6 times as long. Stores of 1 and 2 bytes that leave gaps of part of a word take up to "
+                "1.8 times as long as predicted; why is not known. Blocks of 8 columns (shape=8x32) take 10 % longer "
+                "than predicted, columns of 16-byte elements (1x256) 1.7 to 2.1 times as long. Generations before CC "
+                "6.0 have other segments (128 bytes where L1 cached). useful_bandwidth counts an element that a whole "
+                "warp shares once.",
             .consequence = "Let neighbouring threads touch neighbouring elements. On an H200 4-byte loads of stride 2 "
                            "halve the useful bandwidth (4.60 to 2.30 TB/s), stride 8 leaves 0.58, stride 32 0.24 "
                            "TB/s; 4-byte stores of stride 2 leave 1.06 of 4.68 TB/s, because half-written sectors are "
-                           "read first. Give a thread 16 bytes in flight: one 4-byte load a thread reaches 1.7 of 4.7 "
+                           "read first. Give a thread 16 bytes in flight: one 4-byte load a thread reaches 1.7 of 4.6 "
                            "TB/s.",
             .folk =
                 "\"Stride 4 uses 4 of 128 bytes, 3.1 %\": wrong since CC 6.0; 16 sectors, 25 %, and the floor for "
                 "scattered 4-byte accesses is 4/32 = 12.5 %. 3.1 % needs 128-byte transactions with one word each.\n"
                 "\"An offset of one element costs 20 % of the bandwidth\": the request has 5 sectors instead of 4, "
-                "but the time of a load does not follow: on an H200 every offset from 1 to 31 takes 0.5 % longer than "
-                "0, those with 4 sectors (8, 16, 24) as much as those with 5. A store pays: 1.6 times.\n"
+                "but the time of a load does not follow: on an H200 every offset from 1 to 31 takes 0.3 to 0.5 % "
+                "longer than 0, those with 4 sectors (8, 16, 24) as much as those with 5. A store pays: 1.6 times.\n"
                 "\"B[k*N + col] is uncoalesced, so L1 hits are few\": with col = lane it is perfectly coalesced; a "
                 "low hit rate means that there is no reuse, or that row and column are swapped.\n"
                 "\"Threads must access in order\": reverse order has the same sectors and the same time.",
