@@ -32,13 +32,13 @@ static const double fma_latency_cycles = 4;
 static const double round_cycles = 76;
 
 /* Fitted on an H200, 52 points of 4 to 64 warps an SM and 1 to 8 loads in flight: with
- * these two no time was more than 4.6 % off, and none of the record is more than 6.7 %. A further load of the same warp
+ * these two no time was more than 4.6 % off, and none of the record is more than 5.7 %. A further load of the same warp
  * takes 19 cycles more to come. */
 static const double soft = 3;
 static const double further_load_ns = 9.5;
 
-/* What is left out: the issue slots of the loop itself (1.7 % at the peak), the last
- * tickets, that 64 warps with 8 loads each get 3 % less than the ceiling, and that cards
+/* What is left out: the issue slots of the loop itself (1.5 % at the peak), the last
+ * tickets, that 64 warps with 8 loads each get 5 % less than the ceiling, and that cards
  * differ. */
 static const double time_tolerance = 0.08;
 static const double time_tolerance_assumed = 0.30;

@@ -207,14 +207,14 @@ const struct ub_micro ub_micro_occupancy = {
                 "H200) took as long as eight, because the fifth had hardly begun when the four ended; so that here "
                 "warps take their work in tickets and stay to the end. One counter of tickets for all warps would be "
                 "a limit of its own (one in 2.6 ns), so that loads have a counter for each SM. A wait is 5 % longer "
-                "than the law says where 64 warps have one load each, and 64 warps with eight get 93 % of DRAM's "
+                "than the law says where 64 warps have one load each, and 64 warps with eight get 95 % of DRAM's "
                 "ceiling, less than with four. A preference for L1 (carve-out) leaves less shared memory than the "
                 "calculator's default assumes.",
             .consequence =
                 "Count warps x independent operations, not occupancy: of an H200's FP32 peak, 4 warps an SM with one "
                 "chain reach 24.6 %, 8 warps with eight chains (12.5 % occupancy) 96.5 %, and 64 warps 98.2 %. Loads "
-                "of 4 bytes a thread: 64 warps with one in flight get 2.49 TB/s, 16 warps with eight 3.72 TB/s, 64 "
-                "with four 4.51 TB/s, of 4.68. `ubench occupancy --regs R --threads T --smem S` says what limits a "
+                "of 4 bytes a thread: 64 warps with one in flight get 2.49 TB/s, 16 warps with eight 3.73 TB/s, 64 "
+                "with four 4.52 TB/s, of 4.62. `ubench occupancy --regs R --threads T --smem S` says what limits a "
                 "kernel and what gains a step.",
             .folk =
                 "\"Above 75 % (or 50 %) occupancy does not matter\": there is no such threshold. With one load in "
@@ -234,8 +234,8 @@ const struct ub_micro ub_micro_occupancy = {
                 "Volkov, Better Performance at Lower Occupancy, GTC 2010: instructions in flight instead of warps\n"
                 "Abdelkhalik et al. 2022; Chips and Cheese: 4 cycles from a multiply-add to the next\n"
                 "driver_types.h of CUDA 13.0, cudaErrorInvalidConfiguration and cudaErrorLaunchOutOfResources\n"
-                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0; the record of "
-                "reports/h200",
+                "Measured for the constants of law.c and the errors: an H200, driver 580, CUDA 13.0; before the "
+                "record of reports/h200",
         },
     .axis_count = OCCUPANCY_AXES,
     .axes = axes,
