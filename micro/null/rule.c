@@ -157,7 +157,7 @@ const struct ub_micro ub_micro_null = {
             .consequence =
                 "A kernel of less than 5 microseconds is mostly launch: fuse it, or put it into a graph. An H200 "
                 "launches one block every 0.60 ns, whatever its size up to 512 threads: with 32 threads and one "
-                "4-byte load a thread that is 0.2 TB/s at most, of 4.7 that DRAM can give.",
+                "4-byte load a thread that is 0.2 TB/s at most, of 4.6 that DRAM can give.",
             .folk = "\"Launch overhead is 5 to 10 microseconds\": from the host, synchronised, that is about right; "
                     "back to back in a graph it is 0.50 microseconds on an H200.\n"
                     "\"More blocks are free\": each has its time of launch, which decides once a block does little.",
