@@ -74,7 +74,7 @@ static const struct ub_sweep sweeps[] = {
      "the caches of constants"},
     {"sm", UB_SUITE_DEFAULT, "level=l2 sm=0..131:6", "how far L2 is from every sixth SM"},
     {"home", UB_SUITE_DEFAULT, "op=atomic footprint=128 sm=0..131:6", "which SMs have one line's home in their half"},
-    {"sm_all", UB_SUITE_FULL, "level=l2 sm=0..131", "how far L2 and DRAM are from each SM"},
+    {"sm_all", UB_SUITE_FULL, "level=l2 sm=0..131", "how far L2 is from each SM"},
     {"home_all", UB_SUITE_FULL, "op=atomic footprint=128 sm=0..131", "one line, from each SM"},
     {"past_l1", UB_SUITE_FULL, "level=l2 footprint=4Ki..64Mi*2", "the staircase without its first step"},
     {"bends", UB_SUITE_FULL, "footprint=244Ki,248Ki,252Ki,264Ki,272Ki,26Mi,30Mi,34Mi,60Mi,62Mi,66Mi,72Mi,112Gi",
@@ -201,27 +201,26 @@ const struct ub_micro ub_micro_latency = {
             .breaks =
                 "The order must be random: in order, open DRAM pages make it shorter. In the bends between the steps "
                 "of L2 the replacement of lines decides, and no time is tested; that of L1 is a fit (the record is "
-                "6.6 % off at 288 KiB, 4.0 % at 320; earlier runs up to 9 %, with 5 rounds 14 %). L2 is a mesh: in "
-                "the mean of many lines the 132 SMs of an H200 saw 272 to 295 cycles (median 282), and 654 to 680 "
-                "from DRAM (a run of the full suite; the record has every sixth SM: 273 to 290). Sessions on an H200, "
-                "perhaps on different cards, differed by 2 % (L2, DRAM); two runs of one by 0.3 %. An atomic goes to "
-                "the home of its line: in that run a line was near to 66 SMs (264 to 313 cycles) and far from 66 (474 "
-                "to 533). Where page tables begin and what they cost was fitted to the points that show it. Under "
-                "load DRAM takes longer: see occupancy. Footprints beyond twice L2 are visited in part: as many "
-                "random lines as twice L2 holds.",
+                "9.6 % off at 252 KiB, 8.4 % at 272, 4.4 % at 320; an earlier run with 5 rounds 14 %). L2 is a mesh: "
+                "in the mean of many lines the 132 SMs of an H200 saw 272 to 295 cycles (median 282), and 654 to 680 "
+                "from DRAM in an earlier run. Sessions on an H200, perhaps on different cards, differed by 2 % (L2, "
+                "DRAM); two runs of one by 0.3 %. An atomic goes to the home of its line: a line was near to 66 SMs "
+                "(267 to 320 cycles) and far from 66 (470 to 526). Where page tables begin and what they cost was "
+                "fitted to the points that show it. Under load DRAM takes longer: see occupancy. Footprints beyond "
+                "twice L2 are visited in part: as many random lines as twice L2 holds.",
             .consequence =
-                "On an H200 (1980 MHz) a dependent load waits 32 cycles for L1, 23 for shared memory, 283 for near "
-                "L2, 514 for L2 beyond its half, 665 for DRAM, 718 at 128 GiB: 166 FMAs for one miss. Keep what is "
+                "On an H200 (1980 MHz) a dependent load waits 32 cycles for L1, 23 for shared memory, 282 for near "
+                "L2, 514 for L2 beyond its half, 667 for DRAM, 715 at 128 GiB: 167 FMAs for one miss. Keep what is "
                 "chased (lists, trees, indices of indices) under 240 KiB an SM (with one block of 1024 threads; 217 "
                 "where small blocks run, see carveout) or 26 MiB in all; a table of 40 MiB \"fits into L2\" and still "
                 "waits three quarters as long as for DRAM. Indexed constants beyond 2 KiB take 102 cycles: put such a "
                 "table into shared memory.",
             .folk = "\"An FMA takes 20 cycles\" (Fermi): 4 since Volta.\n"
                     "\"L1 and shared memory are the same SRAM, so equally fast\": 32 and 23 cycles.\n"
-                    "\"L2 takes 200 cycles\": of which footprint? Near L2 283, over its half 514.\n"
+                    "\"L2 takes 200 cycles\": of which footprint? Near L2 282, over its half 514.\n"
                     "\"Constant memory is as fast as a register\": an operand c[0][x] is; an indexed one waits 28 "
                     "cycles, and 102 once 2 KiB are exceeded.\n"
-                    "\"TLB misses make large arrays slow\": not below 64 GiB on an H200; 48 cycles more at 128 GiB.",
+                    "\"TLB misses make large arrays slow\": not below 64 GiB on an H200; 44 cycles more at 128 GiB.",
             .sources = "RRZE-HPC/gpu-benches gpu-latency: pointer chase by size, V100 to GH200\n"
                        "Luo et al. 2025, arXiv:2501.12084, Table 4: near and far L2 and DRAM, A100 and H800\n"
                        "Sun et al. 2023, arXiv:2206.02874, Table 10: latency of bank conflicts, A100\n"
