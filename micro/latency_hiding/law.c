@@ -6,7 +6,7 @@
  * has warps x 32 x ilp x bytes in flight. While few wait, a step takes as long as for a
  * warp that has the memory for itself; that wait is measured in the same run for the same
  * width and number of loads, with one warp an SM, since it grows with both (H200: 377 ns
- * for one load of 4 bytes a thread, 499 ns for eight of 16: a warp's own bytes queue). At
+ * for one load of 4 bytes a thread, 498 ns for eight of 16: a warp's own bytes queue). At
  * last DRAM gives what it can, the ceiling, measured in the same run as well. Between,
  * loads queue for each other before DRAM is full, and both limits join by a soft minimum:
  *     throughput = ((in flight / wait)^-p + ceiling^-p)^(-1/p),

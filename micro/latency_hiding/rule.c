@@ -211,20 +211,20 @@ const struct ub_micro ub_micro_latency_hiding = {
             .breaks =
                 "Loads that a program writes side by side are not in flight together if their registers do not "
                 "suffice: with 40 registers for eight loads of 16 bytes the compiler let the eighth wait for the "
-                "first, and a step of a lone warp took 790 ns instead of 499 (an H200; ilp is what the machine code "
-                "has, not the source). Far beyond the knee loads wait for room in the SM as well (stall_lg_throttle: "
-                "25 % of the warps' cycles with 64 warps of eight 4-byte loads, 21 % with 40 of eight 16-byte loads), "
-                "without loss, since DRAM is full by then. A warp issues one instruction a cycle: a fifth chain adds "
-                "nothing, and fewer warps than schedulers leave some idle. The eligible warps and both waits that are "
-                "told are all states of a warp but for a few per cent, except where that queue is full, and with few "
-                "warps of four chains or more, which wait for instructions (8, 13 and 15 % at 5, 6 and 8 warps, 7 % "
-                "at 12, of two chains too). Their counters come from one run of the kernel on V100, T4, A100, Hopper "
-                "and B200, from two on A10, A40, L40S, RTX 30 to 50: there the sum is only nearly one. What other "
-                "cards wait with wide loads is assumed from the H200.",
+                "first, and a step of a lone warp took 790 ns instead of 498 (an H200; the 790 are of an earlier run; "
+                "ilp is what the machine code has, not the source). Far beyond the knee loads wait for room in the SM "
+                "as well (stall_lg_throttle: 25 % of the warps' cycles with 64 warps of eight 4-byte loads, 21 % with "
+                "40 of eight 16-byte loads), without loss, since DRAM is full by then. A warp issues one instruction "
+                "a cycle: a fifth chain adds nothing, and fewer warps than schedulers leave some idle. The eligible "
+                "warps and both waits that are told are all states of a warp but for a few per cent, except where "
+                "that queue is full, and with few warps of four chains or more, which wait for instructions (8, 13 "
+                "and 15 % at 5, 6 and 8 warps, 7 % at 12; of two chains 7 % at 12, 8 % at 20). Their counters come "
+                "from one run of the kernel on V100, T4, A100, Hopper and B200, from two on A10, A40, L40S, RTX 30 to "
+                "50: there the sum is only nearly one. What other cards wait with wide loads is assumed from the H200.",
             .consequence =
                 "Measured on an H200: the memory is full (90 %) with 20 to 25 KiB in flight an SM: 11 bytes a thread "
                 "with 64 warps, 180 with four. Full occupancy with one 4-byte load in flight reaches 55 % of what "
-                "loads can do (2.52 of 4.56 TB/s), with four of them, or one of 16 bytes, 97 %; a quarter of the "
+                "loads can do (2.53 of 4.57 TB/s), with four of them, or one of 16 bytes, 97 %; a quarter of the "
                 "warps with four loads of 16 bytes just as much. For multiply-adds 16 warps with one chain, or 4 with "
                 "four, reach 97 % and more of the 64.8 TFLOP/s of 32 warps.",
             .folk =
