@@ -24,10 +24,10 @@
 /* How long a block keeps its place on an SM. Fitted on H200 cards (driver 580, 1980 MHz),
  * vectors of 512 MiB. A block that adds: to sizes from 192 to 1024 threads with bytes=4 of
  * three runs on cards that differ by 2 %, all within 4.3 %. The record, a later run, has 41
- * such sizes, -4.2 to 2.3 % off: it repeats the fit and is no independent test. Measured
+ * such sizes, -4.3 to 2.3 % off: it repeats the fit and is no independent test. Measured
  * against the law, sizes that are no multiple of 32 take 1 to 3 % longer than the next
- * multiple. Its own 400 ns are near a load's wait (the rule occupancy: 375 to 405 ns). An
- * empty one: fitted to 704 and 1024 threads, all others within 1 %. */
+ * multiple. Its own 400 ns are near a load's wait (the rule occupancy, one load in flight:
+ * 376 to 436 ns). An empty one: fitted to 704 and 1024 threads, all others within 1 %. */
 static const struct {
     double own_ns, per_warp_ns;
     double queue; /* of the time of DRAM: loads wait longer where it is busy */
