@@ -155,21 +155,21 @@ const struct ub_micro ub_micro_roofline = {
                    "Time = max(bytes / bandwidth, multiply-adds at the rate of their lanes + what the loop is made of "
                    "beside them: 58, 28 and 54 cycles of a scheduler for 1024 bytes of a warp, in fp32, fp64 and "
                    "half2). These three were fitted to points beyond the ridge in earlier runs and are taken as "
-                   "constant, which they are not: by its own clock the record has 56 (40 multiply-adds), 66 (256) and "
-                   "90 (1024) in fp32, 27, 23 and 10 in fp64, 52, 60 and 91 in half2.",
+                   "constant, which they are not: by its own clock the record has 56 (40 multiply-adds), 69 (256) and "
+                   "104 (1024) in fp32, 27, 25 and 17 in fp64, 52, 64 and 106 in half2.",
             .breaks =
                 "Only with enough on its way, in DRAM's queues and in the units: here 64 warps an SM, each with a "
                 "step loaded ahead and 4 or 8 chains. Other instructions lower the upper roof of every kernel: here "
                 "by a fifth at the ridge (fp64: a seventh), by 4 % (2 %) at 256 multiply-adds. A source that a cache "
                 "holds has a roof of its own, above DRAM's. Multiply and add that are not fused reach half the peak. "
                 "Tensor cores have another roof: that of FP16 is 15 times the one of FP32 on an H200. At the ridge "
-                "DRAM and units both draw their power: an H200 lowered its clock there. In half2 it had 1844 MHz at "
-                "20 multiply-adds, where it takes 4.4 % longer than by the law, and 1891 at 24, where it takes 6.1 % "
+                "DRAM and units both draw their power: an H200 lowered its clock there. In half2 it had 1848 MHz at "
+                "20 multiply-adds, where it takes 2.4 % longer than by the law, and 1894 at 24, where it takes 5.8 % "
                 "longer, the most of all points (far from the ridge 1960, of nominal 1980). The machine code is known "
                 "of CC 9.0 only.",
             .consequence =
-                "By the law 28.6 multiply-adds for each element that is loaded balance an H200, whatever the type: an "
-                "SM's units take 512 bytes of elements a cycle, as fp32, fp64 or half2 (14.3, 7.1, 28.6 FLOP/B). Up "
+                "By the law 29.0 multiply-adds for each element that is loaded balance an H200, whatever the type: an "
+                "SM's units take 512 bytes of elements a cycle, as fp32, fp64 or half2 (14.5, 7.2, 29.0 FLOP/B). Up "
                 "to 16 of them cost nothing: 4.60 TB/s with 16, 4.61 with 1. With 1024 an H200 did 65.5 TFLOP/s in "
                 "fp32, 33.0 in fp64 and 131 in half2: 98, 99 and 98 % of its peak. Left of the ridge save bytes (a "
                 "smaller type, reuse), right of it save instructions; a faster formula does nothing on the left.",
