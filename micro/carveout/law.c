@@ -43,9 +43,9 @@
 
 /* What L1 lacks of the memory that is no carve-out. 7 KiB on an H200: of 132 and of 228 KiB
  * of carve-out 117 and 21 KiB fit to the line, and one line more does not (21 in the record,
- * 117 in earlier runs). At 185, 233 and 241 KiB times say 1.5 to 2 KiB less. Published
- * capacities are near it for CC 8.0 (172 of 192 - 8 KiB) and 10.0 (216, 112 and 16 of 256 -
- * 32, 132 and 228). Turing has 61.5 of 64 KiB: less than 3. */
+ * 117 in earlier runs). Times of draws from 320 KiB say 3 KiB less at 185 KiB, 1 to 1.5 less at
+ * 149, 217 and 241. Published capacities are near it for CC 8.0 (172 of 192 - 8 KiB) and 10.0
+ * (216, 112 and 16 of 256 - 32, 132 and 228). Turing has 61.5 of 64 KiB: less than 3. */
 static uint64_t kept_bytes(const struct ub_gpu *gpu)
 {
     return gpu->cc_major == 7 && gpu->cc_minor == 5 ? 2 << 10 : 7 << 10;

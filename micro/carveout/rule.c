@@ -173,24 +173,24 @@ const struct ub_micro ub_micro_carveout = {
                 "(1 - hit rate) x miss.",
             .breaks =
                 "The order decides. Taken in turn, a footprint that is too large by a little should never be found "
-                "again if the least recently used line were replaced; of 128 KiB in 117 an H200 finds 65 % (random "
+                "again if the least recently used line were replaced; of 128 KiB in 117 an H200 finds 66 % (random "
                 "draws: 91 %), of 160 KiB 19 % (73 %), and it changes from lap to lap: neither the oldest line nor "
                 "any is replaced, and nothing is predicted there. The preference is a hint: a block that needs more "
                 "gets more. The 32 KiB of kernels without shared memory are of small blocks: 128 threads in the "
                 "record, 32 to 256 in earlier runs. The rule latency, one block of 1024 threads, no shared memory and "
                 "a preference of 0, finds all of 240 KiB in L1, so that its carve-out is 8 KiB at most; why is not "
                 "known (16 blocks of 128 threads, as many as are resident, would need 16 KiB, not 32). L1's capacity "
-                "was seen to the line at 21 KiB and, in earlier runs, at 117; at 185, 233 and 241 KiB the times of "
-                "random draws say 1.5 to 2 KiB less; the counters say 1 to 1.5 KiB less there, as at most sizes above "
-                "85. Latencies are those of one warp a scheduler with one load in flight, and 46.6 cycles of a hit "
-                "are more than the 32 of the rule latency; bandwidth is another story. A CUDA graph keeps the "
-                "preference that its kernels had when they were captured, as it keeps that of the launch. What L1 "
-                "lacks and how the driver chooses is assumed on other generations.",
+                "was seen to the line at 21 KiB and, in earlier runs, at 117; of draws from 320 KiB the times say 3 "
+                "KiB less at 185 KiB and 1 to 1.5 less at 149, 217 and 241; the counters say 2 to 2.5 KiB less at "
+                "185, 1 to 1.5 at 233 and 241. Latencies are those of one warp a scheduler with one load in flight, "
+                "and 46.6 cycles of a hit are more than the 32 of the rule latency; bandwidth is another story. A "
+                "CUDA graph keeps the preference that its kernels had when they were captured, as it keeps that of "
+                "the launch. What L1 lacks and how the driver chooses is assumed on other generations.",
             .consequence =
                 "State a preference where the working set is worth more than occupancy. An H200 that runs a kernel of "
                 "128 threads with 16 KiB of shared memory makes room for 13 blocks: L1 is left with 21 KiB, and a "
-                "load from 320 KiB takes 285 cycles; with cudaFuncAttributePreferredSharedMemoryCarveout = 0 it has "
-                "217 KiB and takes 129. From 128 KiB it is 258 cycles at 100 %, 46.6 at 0. Shared memory in small "
+                "load from 320 KiB takes 284 cycles; with cudaFuncAttributePreferredSharedMemoryCarveout = 0 it has "
+                "217 KiB and takes 129. From 128 KiB it is 260 cycles at 100 %, 46.6 at 0. Shared memory in small "
                 "pieces is dear: at 50 %, 3 KiB a block take 164 KiB, 16 KiB a block 132. A kernel with 1 to 7 KiB of "
                 "shared memory a block can have the most L1, 241 KiB; one with none has 217 if its blocks are of 128 "
                 "threads, and at least 240 with blocks of 1024.",
