@@ -21,7 +21,7 @@
 #include "micro/bank_conflict/rule.h"
 
 static const double time_tolerance = 0.005;        /* where it was measured */
-static const double time_tolerance_merged = 0.025; /* there, 1.3 to 2.1 % too slow */
+static const double time_tolerance_merged = 0.025; /* there, 1.2 to 2.0 % too slow */
 static const double time_tolerance_assumed = 0.05; /* elsewhere */
 static const double hardware_tolerance = 0.001;
 
@@ -149,7 +149,7 @@ void bank_conflict_law(const struct ub_gpu *gpu, const struct ub_constants *cons
     if (!gpu->verified)
         out->note = "assumed: that this generation merges what an H200 merges, and takes a cycle a wavefront";
     else if (merged)
-        out->note = "merged loads take 1.3 to 2.1 % longer than their wavefronts on an H200; why is not known";
+        out->note = "merged loads take 1.2 to 2.0 % longer than their wavefronts on an H200; why is not known";
     if (isfinite(out->time_ns))
         out->tolerance = !gpu->verified ? time_tolerance_assumed : merged ? time_tolerance_merged : time_tolerance;
 }

@@ -186,14 +186,14 @@ const struct ub_micro ub_micro_bank_conflict = {
                 "Time: a wavefront is a cycle of the SM.",
             .breaks =
                 "The law is of throughput, with enough accesses in flight: a chain of dependent loads pays the "
-                "latency (about 30 cycles) and two cycles for each further way. A pair of lanes that differs anywhere "
-                "in the warp undoes the merging of all of it. A partial warp takes a cycle for each of its 1, 2 or 4 "
-                "phases at least, even one without an active lane, though no counter counts that. Merged loads take "
-                "1.3 to 2.1 % longer than their wavefronts; why is not known. NVIDIA's instrumented counter "
-                "(shared_load_wavefronts) imitates merging in part only: it wants a single wavefront for both phases, "
-                "and looks at halves of the warp for 16 bytes; l1_shared_load_wavefronts is what the hardware did. "
-                "Before compute capability 5.0 the banks were others (16, or 8 bytes wide). That other generations "
-                "merge the same pairs is assumed.",
+                "latency (23 cycles on an H200) and two cycles for each further way. A pair of lanes that differs "
+                "anywhere in the warp undoes the merging of all of it. A partial warp takes a cycle for each of its "
+                "1, 2 or 4 phases at least, even one without an active lane, though no counter counts that. Merged "
+                "loads take 1.2 to 2.0 % longer than their wavefronts; why is not known. NVIDIA's instrumented "
+                "counter (shared_load_wavefronts) imitates merging in part only: it wants a single wavefront for both "
+                "phases, and looks at halves of the warp for 16 bytes; l1_shared_load_wavefronts is what the hardware "
+                "did. Before compute capability 5.0 the banks were others (16, or 8 bytes wide). That other "
+                "generations merge the same pairs is assumed.",
             .consequence =
                 "Walk a 32-wide tile along its columns with a pitch of 33, or xor the column with the row: 1.00 "
                 "cycles an access on an H200 instead of 32.0. An odd stride is free, a stride of 2 costs 2, of 32 "
