@@ -180,7 +180,7 @@ static const double index_cycles = 11, port_cycles = 2;
 
 static const double time_tolerance = 0.03;
 /* More than one warp a scheduler: neither the latency of one nor the issue of all decides
- * alone, warps wait for each other. H200, blocks of 256, 512, 1024: 1, 9, 6 % more. */
+ * alone, warps wait for each other. H200, blocks of 256, 512, 1024: 3, 7, 1 % more. */
 static const double time_tolerance_crowded = 0.12;
 static const double time_tolerance_assumed = 0.25;
 

@@ -161,14 +161,14 @@ const struct ub_micro ub_micro_divergence = {
                 "sides issue. Time here is a slope over the length of the paths: the branch itself (compare, branch, "
                 "reconvergence) comes on top, which decides for short paths. Where a loop lies in the instruction "
                 "cache shifts a path by 1 to 2 % on an H200. With two to four warps a scheduler neither latency nor "
-                "issue decides alone: up to 9 % more than the law. Paths that wait for memory are not measured here. "
+                "issue decides alone: up to 7 % more than the law. Paths that wait for memory are not measured here. "
                 "What a compiler makes of an if or a switch is its own matter: counters of those two are tested only "
                 "with the code that was looked at (sm_90).",
             .consequence =
                 "Let the 32 threads of a warp agree: branch on threadIdx.x / 32, on the block, or sort the work. On "
-                "an H200 two paths in a warp take twice as long as one and 32 paths 32 times (measured within 1.2 %); "
+                "an H200 two paths in a warp take twice as long as one and 32 paths 32 times (measured within 0.1 %); "
                 "between warps nothing is lost. A branch on random data takes 2 times as long at two ways and 21 "
-                "times at 32; the same data in order 1.1 and 1.8 times. If paths differ in numbers only, look the "
+                "times at 32; the same data in order 1.06 and 1.75 times. If paths differ in numbers only, look the "
                 "numbers up: from shared memory that costs one path. From constant memory each look-up takes 34 "
                 "cycles, and 11 more for each further index: 375 for 32.",
             .folk =
