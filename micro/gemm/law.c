@@ -39,11 +39,11 @@ static const struct code tensor_code[2] = {{709, 4700, 5000}, {150, 0, 5000}};
 static const double issue_share = 0.85, issue_share_async = 0.875;
 
 /* Of a pipe's own cycles. naive_col, whose lanes meet in banks: 1.01; where its rows do not, tags decide
- * and it takes 1.2 to 1.4. naive_row's 1.28 to 1.43 has no explanation: L1 has neither more turns nor many
+ * and it takes 1.0 to 1.3. naive_row's 1.21 to 1.44 has no explanation: L1 has neither more turns nor many
  * misses. wgmma, whose operands come out of shared memory, while the next are written there: 1.3. */
 static const double banks_factor = 1.01, tags_factor = 1.25, row_factor = 1.38, wgmma_factor = 1.30;
 
-/* The SM clock under matrix instructions, for the limit of power: 1645 (4096) to 1841 MHz (256) of 1980. */
+/* The SM clock under matrix instructions, for the limit of power: 1648 (4096) to 1826 MHz (512) of 1980. */
 static const double matrix_clock_share = 0.88;
 
 static const double time_tolerance = 0.15, time_tolerance_odd = 0.30; /* odd: tags, and halves one by one */
@@ -152,10 +152,10 @@ static double panel_sectors(const struct gemm_geometry *g)
 }
 
 /* What the counters of cp.async say is close to what copies ask for in whole tiles only: of zeroes
- * beyond the matrix they have some, and in `async` about 500 a block whatever k (H200, neither explained). */
+ * beyond the matrix they have some, and in `async` about 320 a block whatever k (H200, neither explained). */
 static void add_copies(const struct gemm_geometry *g, const struct gemm_counts *counts, struct ub_law *law)
 {
-    static const char reason[] = "an H200's counter has up to a tenth more in small matrices, about 480 a block";
+    static const char reason[] = "an H200's counter has up to 5 % more in small matrices, about 320 a block";
     const bool known = !gemm_is_library(g) && (is_whole(g) || !has_copies(counts));
     const double sectors = (double)counts->copies.sectors, wavefronts = (double)counts->copy_wavefronts;
     const char *unknown = gemm_is_library(g) ? not_ours : "zeroes beyond a matrix are counted in part";

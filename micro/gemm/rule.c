@@ -190,7 +190,7 @@ static double roof(const struct ub_gpu *gpu, const struct ub_constants *constant
 static const struct ub_chart_text chart_texts[] = {
     {"size", "Fast versions need matrices that are large enough for every SM", NULL},
     {"large", "Without reuse in registers no kernel passes a seventh of the peak", NULL},
-    {"tensor", "Matrix units need large matrices whose rows begin at 16 bytes", NULL},
+    {"tensor", "Matrix units need large matrices", NULL},
     {"roofline", "One pipe, L1 and shared memory, is the roof until 8 x 8 results a thread", NULL},
     {"tile", "Larger tiles save loads; turns of shared memory stay", NULL},
     {"per_thread", "Twice the side, half the words of shared memory for a multiply-add", NULL},
@@ -224,16 +224,16 @@ const struct ub_micro ub_micro_gemm = {
                 "What waits and starts take is fitted to an H200, and so are two factors that nothing explains: "
                 "naive_row takes 1.38 times its turns, wgmma 1.3 times its units' cycles. Where naive_col's rows are "
                 "no multiples of 32 elements apart, L1's tags decide, four of them a cycle, and the law is off by up "
-                "to a quarter. The counters of asynchronous copies have some that no copy asked for, about 480 a "
-                "block, and part of the zeroes beyond an edge: estimates. Under matrix instructions an H200 lowered "
-                "its clock to 1645 MHz (4096) to 1841 MHz (256) of 1980. The library has no law: its kernels are its "
-                "own, and it splits k where C alone does not fill the GPU.",
+                "to a fifth. The counters of asynchronous copies have some that no copy asked for, about 320 a block, "
+                "and part of the zeroes beyond an edge: estimates. Under matrix instructions an H200 lowered its "
+                "clock to 1648 MHz (4096; cuBLAS 1614) to 1826 MHz (512) of 1980. The library has no law: its kernels "
+                "are its own, and it splits k where C alone does not fill the GPU.",
             .consequence =
                 "An H200, 2048 x 2048 x 2048 in fp32: naive_col 0.49 TFLOP/s, naive_row 6.0, 32 x 32 tiles 8.9, 8 x 8 "
-                "results a thread 43.6, 8 x 16 with asynchronous copies 50.2, cuBLAS 50.5; of a peak of 66.9. The "
+                "results a thread 43.7, 8 x 16 with asynchronous copies 50.2, cuBLAS 50.6; of a peak of 66.9. The "
                 "order of lanes is worth 12, the tile 1.5, registers 4.9. 8 x 8 pays against a tile somewhere between "
                 "512 and 1024, tiles of 128 x 256 against 128 x 128 between 1024 and 2048: before, SMs stand idle, "
-                "and cuBLAS is 4.3 times as fast at 512. With fp16 inputs wgmma does 650 TFLOP/s at 4096, cuBLAS 748. "
+                "and cuBLAS is 4.3 times as fast at 512. With fp16 inputs wgmma does 663 TFLOP/s at 4096, cuBLAS 759. "
                 "Keep rows a multiple of 16 bytes: primes near 1024 cost register a quarter, the matrix units four "
                 "fifths.",
             .folk =
@@ -244,7 +244,7 @@ const struct ub_micro ub_micro_gemm = {
                 "% of that of the matrix units.\n"
                 "\"GEMM is bound by DRAM unless tiled\": 32 x 32 tiles read their matrices from DRAM 62 times at "
                 "4096, B again for each row of tiles, and need a ninth of DRAM's bandwidth for it.\n"
-                "\"Powers of two are good sizes\": not for lanes along a column: 2048 takes 3 times as long as 2001.",
+                "\"Powers of two are good sizes\": not for lanes along a column: 1024 takes 3.3 times as long as 1023.",
             .sources =
                 "CUDA C++ Programming Guide, \"Shared memory\": the tiled kernel; arithmetic instructions: lanes\n"
                 "Boehm, How to Optimize a CUDA Matmul Kernel (siboehm/SGEMM_CUDA): the ladder on an A6000, 309 to "
@@ -254,7 +254,8 @@ const struct ub_micro ub_micro_gemm = {
                 "Fasi, Higham, Mikaitis, Pranesh, PeerJ Comput. Sci. 7:e330, 2021: matrix units cut off\n"
                 "PTX ISA, wgmma, mma, cp.async, ldmatrix\n"
                 "RRZE gpu-benches gpu-strides: L1's turns and tags\n"
-                "Measured for the constants of law.c: an H200, driver 580, CUDA 13.0; the record of reports/h200",
+                "Measured: an H200, driver 580, CUDA 13.0: the record of reports/h200, and earlier runs for the "
+                "constants of law.c",
         },
     .axis_count = GEMM_AXES,
     .axes = axes,
