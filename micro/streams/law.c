@@ -22,8 +22,8 @@
  * To begin a copy costs 2.8 us where copies go one way and 4.7 where they go both ways, which
  * showed in 64 segments (10 %). A barrier between blocking streams takes 19 us, not what a
  * kernel takes (12 %). The first three streams are not served in the order of issue; no time
- * depends on it. These last constants were worked out from that run; that the points which now
- * measure them give the same was not seen. */
+ * depends on it. These last constants were worked out from that run; in the record of reports/h200 the
+ * points which now measure them give 6.3 us an operation, 2.9 and 3.6 us a copy, 16 us a barrier. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
