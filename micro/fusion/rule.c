@@ -193,8 +193,8 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 static const struct ub_chart_text chart_texts[] = {
     {"steps", "K steps take K kernels K times as long, one kernel until arithmetic decides", NULL},
     {"arithmetic", "Fused steps cost nothing until arithmetic takes longer than DRAM", NULL},
-    {"n", "Fusion pays in L2 too: there it saves kernels and L2 bytes, no DRAM bytes", NULL},
-    {"length", "Reading a row again costs nothing while a cache has it", NULL},
+    {"n", "Fusion pays in L2 too: there it saves kernels and L2 bytes", NULL},
+    {"length", "Reading a row again costs little while a cache has it", NULL},
     {"seq", "Attention without scores in memory saves DRAM bytes, not arithmetic", NULL},
     {"heads", "Fused attention has a block for 64 queries: few heads, few blocks", NULL},
     {"", "What stays on the chip between steps costs no bytes", NULL},
@@ -220,42 +220,42 @@ const struct ub_micro ub_micro_fusion = {
                 "DRAM's ceilings / 0.94 to 0.97 (fitted: barriers and the change of blocks). So a fused chain gains "
                 "the ratio of its bytes, until arithmetic takes over: 128 multiply-adds or 16 exponentials an SM and "
                 "cycle, and what of DRAM's time is not hidden beside them (0.22 and 0.05 of it; fitted). By the law "
-                "that is at 38 multiply-adds or 8 exponentials a float.",
+                "that is at 37 multiply-adds or 8 exponentials a float.",
             .breaks =
                 "Between the caches: three arrays in L2 that kernels write in turn keep to the law while all their "
                 "blocks run at once (here up to 1.03 Mi floats). Beyond it L2 finds 7 of 8 sectors at once, nothing "
-                "of the rest comes from DRAM, and a kernel takes 17 to 31 % longer: as if it crossed to the other "
-                "half of L2. Of rows read twice or three times DRAM delivers a part again where the rows of all "
-                "resident blocks are 1/4 to 3/2 of L2 (4096 to 16384 floats): the record has 8.2, 11.3 and 15.8 bytes "
-                "a float for three passes. In short rows barriers decide. The time of attention is not predicted: it "
-                "waits for multiply-adds and shared memory. Near the ridge no thread loads ahead: 32 multiply-adds "
-                "take 5 % longer than by the law. A counter is of one launch after those of other points: below L2 "
-                "its DRAM bytes are what L2 had of them. With --cold nothing is in L2: of 1 Mi floats, 8 kernels then "
-                "take 3.4 times as long as one, of 4 Mi 5.2 times.",
+                "of the rest comes from DRAM (2 Mi floats), and a kernel takes 16 to 32 % longer: as if it crossed to "
+                "the other half of L2. Of rows read twice or three times DRAM delivers a part again where the rows of "
+                "all resident blocks are 1/4 to 3/2 of L2 (4096 to 16384 floats): the record has 8.2, 11.4 and 15.8 "
+                "bytes a float for three passes. In short rows barriers decide. The time of attention is not "
+                "predicted: it waits for multiply-adds and shared memory. Near the ridge no thread loads ahead: 32 "
+                "multiply-adds take 4 % longer than by the law. A counter is of one launch after those of other "
+                "points: below L2 its DRAM bytes are what L2 had of them. With --cold (not in the record) nothing is "
+                "in L2: of 1 Mi floats, 8 kernels then took 3.4 times as long as one, of 4 Mi 5.2 times.",
             .consequence =
-                "Sixteen multiply-adds a float in 16 kernels took an H200 4.03 ms for 2^27 floats, in one 0.252 ms, "
-                "as long as one of them; 24 cost 1 % more, 7 exponentials 2 %. Keep the row of a softmax in registers "
+                "Sixteen multiply-adds a float in 16 kernels took an H200 4.02 ms for 2^27 floats, in one 0.250 ms, "
+                "as long as one of them; 24 cost 1 % more, 8 exponentials 8 %. Keep the row of a softmax in registers "
                 "while it fits (16384 floats in a block of 256 threads): 4.1 TB/s of source and result, against 2.1 "
-                "in three kernels. For longer rows take the running maximum: 2.7 TB/s. Up to 2048 floats passes over "
-                "global memory in one kernel are as good (3.9 and 4.0 TB/s): caches have the row. Fusing attention "
-                "spares its scores, 256 MiB of memory here, and 9 (seq=512) to 171 times the DRAM bytes (8192); in "
-                "fp32 the time is but 1.04 to 1.21 times shorter. Mind the number of blocks: one head of 1024 queries "
-                "has 16, and took 1.9 times as long as three kernels with 256 and more.",
+                "in three kernels. For longer rows take the running maximum: 2.7 TB/s. At 2048 floats passes over "
+                "global memory in one kernel are nearly as good (3.9 and 4.0 TB/s): caches have the row. Fusing "
+                "attention spares its scores, 256 MiB of memory here, and makes the DRAM bytes 9.5 (seq=512) to 170 "
+                "times fewer (8192); in fp32 the time is but 1.03 to 1.21 times shorter. Mind the number of blocks: "
+                "one head of 1024 queries has 16, and took 1.9 times as long as three kernels with 256 and more.",
             .folk =
                 "\"Fusion pays only if intermediate results do not fit in L2\": it saves no DRAM bytes there, but "
-                "time: 8 steps in one kernel were 7.2 to 7.6 times as fast as 8 kernels at 64 KiB to 4 MiB, 8.8 and "
+                "time: 8 steps in one kernel were 7.2 to 7.7 times as fast as 8 kernels at 64 KiB to 4 MiB, 8.8 and "
                 "10 at 8 and 16 MiB, 8.0 from 64 MiB on. A trip to L2 costs half of one to DRAM, and each kernel "
                 "nearly a microsecond. At 16 MiB two arrays fit where three do not.\n"
                 "\"Fusion is K times as fast\": in steps that only move bytes, and up to the ridge: 128 multiply-adds "
                 "in one kernel take 2.6 times as long as one. Of a softmax half the bytes is all there is to gain.\n"
                 "\"Three passes cost three times\": in three kernels, or beyond L2. In one kernel with rows of 2048 "
-                "floats 7 % more than one pass, because L1 and L2 have what was just read; with 131072 floats 2.0 "
+                "floats 6 % more than one pass, because L1 and L2 have what was just read; with 131072 floats 2.0 "
                 "times, as have the bytes.\n"
                 "\"Online softmax reads its data once\": twice. The result needs the row again, unless it was kept; "
-                "12 bytes for 16 are 0.78 of the time (400 for 515 us).\n"
+                "12 bytes for 16 are 0.77 of the time (400 for 517 us).\n"
                 "\"Fused attention is faster by the bytes it saves\": only where bytes decide. Here multiply-adds do, "
-                "at 40 % of the FP32 peak; on tensor cores, with 15 times their rate, that is another matter, which "
-                "is not measured here.",
+                "at 31 to 40 % of the FP32 peak; on tensor cores, with 15 times their rate, that is another matter, "
+                "which is not measured here.",
             .sources = "Milakov, Gimelshein: Online normalizer calculation for softmax, arXiv:1805.02867, 2018\n"
                        "Dao, Fu, Ermon, Rudra, Re: FlashAttention, NeurIPS 2022: tiles, bytes against seq\n"
                        "CUDA C++ Programming Guide, arithmetic instructions: multiply-adds and exponentials a cycle\n"
