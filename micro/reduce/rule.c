@@ -219,7 +219,8 @@ static const struct ub_chart_text chart_texts[] = {
     {"loads", "Enough loads a thread, not the way to add, reach DRAM's ceiling", "DRAM, waiting and atomics together"},
     {"n", "Small sums take the launches' time, large ones that of their loads", "launches + a block + loads"},
     {"atomics", "An atomic of floats takes 1.8 ns after the one before, whoever does it", NULL},
-    {"phase", "Alone, a block adds up by shuffles in half the time of a tree", "steps × (latency + warps × issue)"},
+    {"phase", "Alone, a block of 256 threads adds up by shuffles in half the time of a tree",
+     "steps × (latency + warps × issue)"},
     {"phase_float", "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap", NULL},
     {"variant", "Ways to add up differ in a block, seldom in a whole sum", NULL},
     {"", "A long sum takes as long as its loads", NULL},
@@ -246,20 +247,20 @@ const struct ub_micro ub_micro_reduce = {
             .breaks =
                 "Between 3/4 and 1.05 times L2 no time is predicted: which part of the array is left there is not "
                 "modelled. How often loads come between two atomics of whole numbers changes with where the result "
-                "lies and from run to run: the same point took 931 us and 1021. With two loads of 4 bytes a thread "
-                "one run's samples fell into two groups: 1482 us, as by the law, and 1277, as if atomics took "
-                "nothing. With one, the tree with the remainder takes 10 % longer than by the law, that with "
-                "conflicts 12 %. Row by row with 16 rows takes 6 to 8 % longer. Just above L2's size, with an atomic "
-                "a warp, a sum takes up to a fifth less. Atomics of floats in shared memory are a loop of "
+                "lies and from run to run: the same point took 919 us in the record, 931 and 1021 in earlier runs. "
+                "With two loads of 4 bytes a thread the samples fell into two groups: 1461 us, as by the law, and "
+                "1278, as if atomics took nothing. With one, the tree with the remainder takes 10 % longer than by "
+                "the law, that with conflicts 12 %. Row by row with 16 rows takes 7 % longer. Just above L2's size, "
+                "with an atomic a warp, a sum takes 7 % less. Atomics of floats in shared memory are a loop of "
                 "compare-and-swap: no law. What was fitted is an H200's; on other cards it is assumed.",
             .consequence =
                 "Give each thread 64 bytes in flight and 128 to 256 in all, then take whatever is easiest to get "
                 "right: with 64 elements a thread all six block phases took the same time within 0.3 % on an H200, "
-                "4.69 TB/s on one card and 4.59 on another, all that DRAM gave (BabelStream's dot: 4.41). One element "
-                "a thread takes 4 times as long with two kernels, 5 times with shuffles and an atomic a block, 12 "
-                "times with the textbook's first tree, 29 times with an atomic a warp, 2000 times with an atomic for "
-                "each float. Below a million elements a sum takes 2 to 3 us whatever is done. A launch more costs 0.5 "
-                "us; a ticket between two fences costs more than that.",
+                "4.59 TB/s on this card and 4.69 on another, all that DRAM gave (BabelStream's dot: 4.41). One "
+                "element a thread takes 4 times as long with two kernels, 5 times with shuffles and an atomic a "
+                "block, 12 times with the textbook's first tree, 28 times with an atomic a warp, 2000 times with an "
+                "atomic for each float. Below a million elements a sum takes 2 to 3 us whatever is done. A launch "
+                "more costs 0.5 us; a ticket between two fences costs more than that.",
             .folk =
                 "\"Within a warp no barrier is needed\" (Harris 2007, the last steps of the tree): wrong since Volta, "
                 "whose lanes go on one by one. Use shuffles with a mask, or __syncwarp().\n"
@@ -267,19 +268,19 @@ const struct ub_micro ub_micro_reduce = {
                 "branches are counted. It takes 28 instructions a step instead of 10 for its remainder, three of them "
                 "in the unit for special functions, and no warp drops out of the first five steps: 2.3 times the "
                 "sequential tree's cycles at 256 threads.\n"
-                "\"Shuffles are many times faster than shared memory\": a block phase of 256 threads takes 402 cycles "
-                "instead of 810, of 32 threads 386 instead of 454; redux.sync takes 197. A sum that waits for DRAM "
+                "\"Shuffles are many times faster than shared memory\": a block phase of 256 threads takes 401 cycles "
+                "instead of 810, of 32 threads 386 instead of 455; redux.sync takes 197. A sum that waits for DRAM "
                 "takes the same time with any of them.\n"
-                "\"Atomics in shared memory are slow\": of whole numbers they are the fastest block phase, 140 cycles "
+                "\"Atomics in shared memory are slow\": of whole numbers they are the fastest block phase, 141 cycles "
                 "at 256 threads, because the compiler adds up each warp by redux.sync first. Of floats they are the "
-                "slowest, 21600 cycles.\n"
+                "slowest, 22000 cycles.\n"
                 "\"An atomic for each thread is 32 times slower than one for each warp\": in whole numbers it takes "
                 "the same time within 0.1 %, the compiler makes one of them a warp. In floats it does take 32 times "
                 "as long.\n"
-                "\"One launch is faster than two\": with fences and a ticket it took 2.6 us for one element, two "
-                "kernels 2.6, clearing and an atomic 2.1; and for 2 GiB 7 to 8 % longer than that.\n"
+                "\"One launch is faster than two\": with fences and a ticket it took 2.5 us for one element, two "
+                "kernels 2.5, clearing and an atomic 2.1; and for 2 GiB 6 to 7 % longer than these.\n"
                 "\"A missing barrier would show\": it need not. Here, with the next row on its way, it gave a wrong "
-                "sum at each of 32 shapes; compute-sanitizer's racecheck names the two accesses, and finds nothing in "
+                "sum at each of 21 shapes; compute-sanitizer's racecheck names the two accesses, and finds nothing in "
                 "the other variants.",
             .sources =
                 "Harris: Optimizing Parallel Reduction in CUDA, NVIDIA, 2007: the trees, and what is wrong since "

@@ -52,7 +52,8 @@ title_is() {
 title_is "Coalescing: useful bandwidth falls as 1/stride, then floors" coalescing --stride 1..32
 title_is "Coalescing: useful bandwidth over stride" coalescing --stride 1..32 --size 64Mi
 title_is "Reduce: bandwidth of the sum over block" reduce --block 64..1024*2
-title_is "Alone, a block adds up by shuffles in half the time of a tree" reduce --work block --block 64..1024*2
+title_is "Alone, a block of 256 threads adds up by shuffles in half the time of a tree" \
+    reduce --work block --block 64..1024*2
 title_is "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap" \
     reduce --work block --block 64..1024*2 --type float
 title_is "Latency hiding: with one narrow load a thread a full SM is not enough" latency_hiding --warps 1..64*2
