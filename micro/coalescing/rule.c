@@ -211,7 +211,7 @@ static double by_sectors(const struct ub_gpu *gpu, const struct ub_constants *co
 }
 
 static const struct ub_chart_text chart_texts[] = {
-    {"stride", "Coalescing: useful bandwidth falls as 1/stride, then floors", "min(bytes x s, 32) sectors"},
+    {"stride", "Coalescing: a warp pays for whole sectors, used or not", "min(bytes x s, 32) sectors"},
     {"offset", "Misalignment: a fifth sector; loads hide it, stores pay for it",
      "4 sectors, 5 if offset % 8 > 0 (4 bytes)"},
     {"bytes", "Wider elements need fewer requests for the same bytes", NULL},

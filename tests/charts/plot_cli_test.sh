@@ -49,7 +49,7 @@ title_is() {
     expect 0 "" plot typed.json -o -
     [ "$(head -n 1 out)" = "$title" ] || fail "ubench run $*: the title is $(head -n 1 out)"
 }
-title_is "Coalescing: useful bandwidth falls as 1/stride, then floors" coalescing --stride 1..32
+title_is "Coalescing: a warp pays for whole sectors, used or not" coalescing --stride 1..32
 title_is "Coalescing: useful bandwidth over stride" coalescing --stride 1..32 --size 64Mi
 title_is "Reduce: bandwidth of the sum over block" reduce --block 64..1024*2
 title_is "Alone, a block of 256 threads adds up by shuffles in half the time of a tree" \
