@@ -149,6 +149,28 @@ static void write_dates(FILE *out, const char *first, const char *last)
     ub_html(out, "measured %s%s%s \u00B7 ", one, same ? "" : " to ", same ? "" : two);
 }
 
+/* What the verdicts of all rules rest on: one time of hundreds makes a law "deviate". What was
+ * not found again does not count. */
+static void write_sums(FILE *out, const struct ub_draft *draft)
+{
+    size_t exact = 0, equal = 0, times = 0, within = 0;
+    for (size_t i = 0; i < draft->rule_count; i++)
+        for (size_t j = 0; j < draft->rules[i].entry_count; j++) {
+            const struct ub_draft_entry *entry = &draft->rules[i].entries[j];
+            const struct ub_rule_facts *facts = &entry->facts;
+            if (entry->verdict == UB_LAW_CONTRADICTS || entry->verdict == UB_LAW_NOT_CHECKED)
+                continue;
+            exact += facts->exact;
+            equal += facts->equal;
+            within += facts->time[UB_TIME_HOLDS];
+            times += facts->time[UB_TIME_HOLDS] + facts->time[UB_TIME_DEVIATES];
+        }
+    if (exact == 0 && times == 0)
+        return;
+    ub_html(out, "<p class=\"meta\">%zu of %zu exact counters equal the laws\u2019 integers, ", equal, exact);
+    ub_html(out, "%zu of %zu times are within the laws\u2019 tolerance</p>\n", within, times);
+}
+
 static void write_header(FILE *out, const struct ub_draft *draft, const char *title)
 {
     const struct ub_records *records = draft->records;
@@ -174,6 +196,7 @@ static void write_header(FILE *out, const struct ub_draft *draft, const char *ti
         ub_html(out, "%s%zu%s of published figures", runs ? ", and " : "", published,
                 runs ? "" : ending(published, " record", " records"));
     ub_html(out, " \u00B7 page by ubench %s</p>\n", UB_VERSION);
+    write_sums(out, draft);
     write_links(out, draft);
     fputs("</header>\n<main>\n", out);
 }

@@ -33,7 +33,7 @@ null=$h200/null.json
 # Names and files.
 cp "$null" run.json
 expect 0 "wrote run.html" report run.json
-page run.html "NVIDIA H200: 1 of 1 law holds" "proves neither the text" "Method" "Ceilings" "measured in this run" --charts "$(charts 2)"
+page run.html "NVIDIA H200: 1 of 1 law holds" "64 of 64 exact counters equal the laws’ integers, 9 of 9 times" "proves neither the text" "Method" "Ceilings" "measured in this run" --charts "$(charts 2)"
 expect 74 "run.html exists; --force overwrites it" report run.json
 expect 0 "wrote run.html" report run.json --force
 expect 0 "would write a report of 2 records to report.html" report run.json a100.json --dry-run
