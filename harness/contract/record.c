@@ -306,6 +306,14 @@ const struct ub_record_counter *ub_point_counter(const struct ub_record_point *p
     return NULL;
 }
 
+bool ub_estimate_deviates(const struct ub_record_counter *counter)
+{
+    if (counter->class_ != UB_ESTIMATE || !counter->has_measured || !counter->has_predicted)
+        return false;
+    const double measured = (double)counter->measured, predicted = (double)counter->predicted;
+    return fabs(measured - predicted) > counter->tolerance * predicted;
+}
+
 void ub_point_label(const struct ub_record_point *point, char *text, size_t size)
 {
     int used = snprintf(text, size, "%s", point->rule ? point->rule : "?");

@@ -198,6 +198,8 @@ const struct ub_record_metric *ub_point_predicted_metric(const struct ub_record_
  * one of both is not known. Code that was compiled at load time may have other registers. */
 bool ub_resident_differs(const struct ub_record_point *point);
 const struct ub_record_counter *ub_point_counter(const struct ub_record_point *point, const char *key);
+/* Whether an estimate is outside its tolerance; false where one value is absent. */
+bool ub_estimate_deviates(const struct ub_record_counter *counter);
 
 /* "coalescing stride=8 bytes=4 op=load" into text: the name of a point in messages. */
 void ub_point_label(const struct ub_record_point *point, char *text, size_t size);

@@ -236,14 +236,6 @@ enum ub_time_verdict ub_time_verdict_of(const struct ub_record_point *record)
     return fabs(record->residual) <= record->time_tolerance ? UB_TIME_HOLDS : UB_TIME_DEVIATES;
 }
 
-bool ub_estimate_deviates(const struct ub_record_counter *counter)
-{
-    if (counter->class_ != UB_ESTIMATE || !counter->has_measured || !counter->has_predicted)
-        return false;
-    const double measured = (double)counter->measured, predicted = (double)counter->predicted;
-    return fabs(measured - predicted) > counter->tolerance * predicted;
-}
-
 void ub_law_warn_estimates(struct ub_record *record, size_t index)
 {
     for (size_t i = 0; i < record->points[index].counter_count; i++) {

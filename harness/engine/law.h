@@ -31,7 +31,6 @@ void ub_law_judge(const struct ub_micro *micro, const struct ub_gpu *gpu, const 
 bool ub_counter_is_exact(const struct ub_record_counter *counter, bool jit);
 enum ub_counter_verdict ub_counter_verdict_of(const struct ub_record_point *record, bool jit);
 enum ub_time_verdict ub_time_verdict_of(const struct ub_record_point *record); /* from residual and tolerance */
-bool ub_estimate_deviates(const struct ub_record_counter *counter);            /* false where one value is absent */
 
 /* The tick that the interval of a point's time is widened by, ns per launch: that of the
  * record's events over the launches of a sample. 0: the timer has none, or it is not known. */

@@ -150,21 +150,13 @@ static bool nearly(double a, double b)
     return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
-static bool is_in_tolerance(const struct ub_record_counter *counter)
-{
-    if (counter->class_ != UB_ESTIMATE || !counter->has_measured || !counter->has_predicted)
-        return true;
-    return fabs((double)counter->measured - (double)counter->predicted) <=
-           counter->tolerance * (double)counter->predicted;
-}
-
 /* A ratio of exact counters is the law's where no counter is broken. One that is not, then, is
  * of estimates: about the law's if all of them are. */
 static bool is_about(const struct ub_record_point *point)
 {
     bool about = point->counter_verdict != UB_COUNTERS_BROKEN;
     for (size_t i = 0; i < point->counter_count; i++)
-        about = about && is_in_tolerance(&point->counters[i]);
+        about = about && !ub_estimate_deviates(&point->counters[i]);
     return about;
 }
 
