@@ -18,8 +18,9 @@ static void plural(const char *unit, bool one, char *text, size_t size)
 {
     const size_t length = strlen(unit);
     const bool is_word = length > 0 && isalpha((unsigned char)unit[length - 1]) && !strchr(unit, '/');
-    const bool as_it_is = one || !is_word || unit[length - 1] == 's';
-    ub_text_set(text, size, "%s%s", unit, as_it_is ? "" : "s");
+    const bool hisses = ub_text_ends(unit, "ss") || ub_text_ends(unit, "ch") || ub_text_ends(unit, "sh");
+    const bool as_it_is = one || !is_word || (unit[length - 1] == 's' && !hisses);
+    ub_text_set(text, size, "%s%s", unit, as_it_is ? "" : hisses ? "es" : "s");
 }
 
 /* Whether the axis is named after its unit: "bytes" of "byte". */
@@ -184,15 +185,47 @@ static const char *sweep_of(const struct ub_selection *selection)
     return NULL;
 }
 
-/* Of the sweep, else of the axis, else of any. NULL: none is meant for this chart. */
+/* Whether the chart has what the rule has where nothing is said, but along x and beside it. */
+static bool is_initial(const struct ub_selection *selection)
+{
+    const struct ub_micro *micro = selection->micro;
+    struct ub_point initial;
+    if (!ub_point_parse(micro, "", &initial, NULL))
+        return false;
+    for (size_t axis = 0; axis < micro->axis_count; axis++)
+        for (size_t i = 0; (int)axis != selection->x && !is_series_axis(selection, (int)axis) && i < selection->count;
+             i++)
+            if (selection->points[i].values.values[axis] != initial.values[axis])
+                return false;
+    return true;
+}
+
+/* The text of an axis is of the sweep of that name and of its like, where there is one. */
+static bool is_of_axis(const struct ub_selection *selection, const char *axis)
+{
+    const struct ub_micro *micro = selection->micro;
+    bool named = false;
+    for (size_t i = 0; i < micro->sweep_count; i++) {
+        if (strcmp(micro->sweeps[i].name, axis) != 0)
+            continue;
+        if (has_its_like(selection, &micro->sweeps[i]))
+            return true;
+        named = true;
+    }
+    return !named && is_initial(selection);
+}
+
+/* Of the sweep, else of the axis, else what is true of any chart of the rule. NULL: none is meant for
+ * this chart. */
 static const struct ub_chart_text *text_of(const struct ub_selection *selection)
 {
     const struct ub_micro *micro = selection->micro;
-    const char *sweep = sweep_of(selection);
-    const char *names[] = {sweep, micro->axes[selection->x].name, ""};
-    const struct ub_chart_text *text = NULL;
-    for (size_t i = 0; sweep && !text && i < sizeof names / sizeof names[0]; i++)
-        text = find_text(micro, names[i]);
+    const char *axis = micro->axes[selection->x].name, *sweep = sweep_of(selection);
+    const struct ub_chart_text *text = sweep ? find_text(micro, sweep) : NULL;
+    if (sweep && !text && is_of_axis(selection, axis))
+        text = find_text(micro, axis);
+    if (sweep && !text)
+        text = find_text(micro, "");
     return text;
 }
 
@@ -225,14 +258,11 @@ static bool says_nothing(const struct ub_axis *axis, int64_t value)
     return axis->kind == UB_AXIS_INTEGER && value == 0;
 }
 
-/* In some series: with steps in one kernel or many the length of rows is nobody's. */
+/* At some point: with steps in one kernel or many the length of rows is nobody's. */
 static bool counts(const struct ub_selection *selection, size_t axis)
 {
-    const struct ub_axis_owners *owners = selection->micro->owners;
-    if (owners == NULL || selection->x == (int)owners->of)
-        return true;
-    for (size_t s = 0; s < selection->series_count; s++)
-        if (ub_axis_counts(owners, &selection->series[s], axis))
+    for (size_t i = 0; i < selection->count; i++)
+        if (ub_axis_counts(selection->micro->owners, &selection->points[i].values, axis))
             return true;
     return false;
 }

@@ -239,3 +239,9 @@ void ub_text_quote(FILE *stream, const char *text)
     }
     fputc('\'', stream);
 }
+
+bool ub_text_ends(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}

@@ -50,4 +50,6 @@ void ub_text_append(char *out, size_t size, const char *format, ...) __attribute
 /* Writes 'text' in gnuplot's single quotes, in which nothing is expanded. */
 void ub_text_quote(FILE *stream, const char *text);
 
+bool ub_text_ends(const char *text, const char *ending);
+
 #endif

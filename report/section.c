@@ -226,19 +226,13 @@ static void write_source(FILE *out, const struct ub_template *file)
     fputs("</div></details>\n", out);
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 /* The files of the rule's folder with that ending. */
 static void write_sources_of(FILE *out, const char *rule, const char *ending)
 {
     char folder[200];
     snprintf(folder, sizeof folder, "micro/%s/", rule);
     for (const struct ub_template *file = ub_report_files; file->name; file++)
-        if (strncmp(file->name, folder, strlen(folder)) == 0 && ends_with(file->name, ending))
+        if (strncmp(file->name, folder, strlen(folder)) == 0 && ub_text_ends(file->name, ending))
             write_source(out, file);
 }
 

@@ -97,7 +97,8 @@ FAULT(axis_word_range, rule->axes[2].words = word_range)
 FAULT(no_sweeps, rule->micro.sweep_count = 0)
 FAULT(sweep_no_name, rule->sweeps[1].name = "")
 FAULT(sweep_reserved, rule->sweeps[1].name = "ceiling")
-FAULT(sweep_twice, rule->sweeps[1].name = "stride") /* both in full */
+FAULT(sweep_twice, rule->sweeps[1].name = "stride")
+FAULT(sweep_other_points, (rule->sweeps[2].name = "stride", rule->sweeps[2].axes = "offset=1"))
 FAULT(sweep_no_help, rule->sweeps[1].help = NULL)
 FAULT(sweep_no_axes, rule->sweeps[1].axes = NULL)
 FAULT(sweep_bad_range, rule->sweeps[1].axes = "offset=0..128")
@@ -186,7 +187,8 @@ static const struct {
     {no_sweeps, "sweeps is missing"},
     {sweep_no_name, "sweep 1: '' cannot be its name"},
     {sweep_reserved, "sweep 1: 'ceiling' cannot be its name"},
-    {sweep_twice, "sweep stride stands twice"},
+    {sweep_twice, "sweep stride stands twice in a suite"},
+    {sweep_other_points, "sweep stride has other points in one suite than in another"},
     {sweep_no_help, "sweep offset: help is missing"},
     {sweep_no_axes, "sweep offset: axes is missing"},
     {sweep_bad_range, "sweep offset: --offset 0..128: 128 is above this axis's limit of 127"},

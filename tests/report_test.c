@@ -395,7 +395,7 @@ static void a_page_without_gnuplot(void **state)
     assert_non_null(strstr(page, "<summary>Table of 9 points</summary>"));
     assert_non_null(
         strstr(page, "<h1>NVIDIA H200: 0 of 1 law holds, 1 contradicts itself</h1>")); /* its laws are made up */
-    assert_null(strstr(page, "exact counters equal the laws")); /* and do not count */
+    assert_null(strstr(page, "exact counters equal the laws"));                        /* and do not count */
     assert_null(strstr(page, "role=\"img\""));
     free(page);
     ub_record_free(&record);

@@ -180,6 +180,15 @@ static void fill_run_info(struct ub_run_job *job)
     ub_set_string(&run->code_hash, UB_CODE_HASH);
 }
 
+/* A rule of which axes are named has no points of a suite. */
+static bool has_suite(const struct ub_run_job *job)
+{
+    for (size_t i = 0; i < job->plan.count; i++)
+        if (job->options->suite && !ub_plan_names(job->plan.points[i].sweep))
+            return true;
+    return false;
+}
+
 void ub_run_job_request(struct ub_run_job *job)
 {
     const struct ub_options *options = job->options;
@@ -188,7 +197,7 @@ void ub_run_job_request(struct ub_run_job *job)
     request->gpu = &job->target->gpu;
     request->device = job->target->ordinal;
     request->seed = options->seed;
-    request->rounds = options->rounds ? options->rounds : options->suite ? SUITE_ROUNDS : DEFAULT_ROUNDS;
+    request->rounds = options->rounds ? options->rounds : has_suite(job) ? SUITE_ROUNDS : DEFAULT_ROUNDS;
     request->min_sample_ns = MIN_SAMPLE_NS;
     request->point_timeout_s = options->timeout_s;
     request->time_limit_s = options->time_limit_s;

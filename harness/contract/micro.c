@@ -54,16 +54,16 @@ void ub_law_unknown(struct ub_law *law, const char *key, enum ub_counter_class c
     next_counter(law, key, class_)->reason = reason;
 }
 
-static bool counts(const struct ub_axis_owners *owners, const struct ub_axis_owner *owner, const struct ub_point *point)
+static bool counts(const struct ub_axis_owner *owner, const struct ub_point *point)
 {
-    return (owner->words >> point->values[owners->of] & 1) != 0;
+    const int64_t value = point->values[owner->of];
+    return value >= 0 && value < 64 && (owner->values >> value & 1) != 0;
 }
 
 const char *ub_axis_ignored(const struct ub_axis_owners *owners, const struct ub_point *point)
 {
     for (size_t i = 0; i < owners->count; i++)
-        if (point->values[owners->items[i].axis] != owners->items[i].initial &&
-            !counts(owners, &owners->items[i], point))
+        if (point->values[owners->items[i].axis] != owners->items[i].initial && !counts(&owners->items[i], point))
             return owners->items[i].why;
     return NULL;
 }
@@ -71,7 +71,7 @@ const char *ub_axis_ignored(const struct ub_axis_owners *owners, const struct ub
 bool ub_axis_counts(const struct ub_axis_owners *owners, const struct ub_point *point, size_t axis)
 {
     for (size_t i = 0; owners != NULL && i < owners->count; i++)
-        if (owners->items[i].axis == axis && !counts(owners, &owners->items[i], point))
+        if (owners->items[i].axis == axis && !counts(&owners->items[i], point))
             return false;
     return true;
 }

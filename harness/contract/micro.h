@@ -58,19 +58,18 @@ struct ub_point {
     int64_t values[UB_MAX_AXES];
 };
 
-/* An axis that counts only where another axis, one of words, has some of its words. Elsewhere
- * its value would be ignored in silence: a point that has another than the initial one there
- * is refused. */
+/* An axis that counts only where the axis `of` has some of its values. Elsewhere its own value
+ * would be ignored in silence: a point that has another than the initial one there is refused.
+ * An axis may have several rows; it counts where each of them lets it. */
 struct ub_axis_owner {
     size_t axis;
     int64_t initial;
-    unsigned words;  /* a bit for each word of the other axis with which `axis` counts */
+    size_t of;
+    uint64_t values; /* a bit for each value of `of` below 64: the index of a word, 0 of "auto" */
     const char *why; /* "length is of work=softmax only (leave it at 4096)" */
 };
 
-/* All axes of a rule that count with some words of the axis `of` only. */
 struct ub_axis_owners {
-    size_t of;
     size_t count;
     const struct ub_axis_owner *items;
 };
@@ -85,8 +84,8 @@ bool ub_axis_counts(const struct ub_axis_owners *owners, const struct ub_point *
 enum { UB_SUITE_DEFAULT = 1, UB_SUITE_QUICK = 2, UB_SUITE_FULL = 4 };
 
 /* A named sweep: the product of a few axis ranges; axes not named keep their
- * initial value. One of another suite may have the same name and other ranges: the default
- * suite has fewer points, the full one all of them. */
+ * initial value. One of another suite may have the same name and fewer or more points: the
+ * default suite a part of what the full one has. */
 struct ub_sweep {
     const char *name; /* "stride" */
     unsigned suites;  /* which suites it belongs to: UB_SUITE_* */

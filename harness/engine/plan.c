@@ -16,6 +16,11 @@ enum {
 static const char ceiling_sweep[] = "ceiling";
 static const char command_sweep[] = "command";
 
+bool ub_plan_names(const char *sweep)
+{
+    return strcmp(sweep, ceiling_sweep) == 0 || strcmp(sweep, command_sweep) == 0;
+}
+
 /* ---- ranges ---------------------------------------------------------------- */
 
 void ub_ranges_free(struct ub_values ranges[UB_MAX_AXES])

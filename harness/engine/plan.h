@@ -29,6 +29,9 @@ struct ub_axis_option {
 
 enum { UB_PLAN_LIMIT = 10000 };
 
+/* Whether the plan itself gives this name: "command", "ceiling". */
+bool ub_plan_names(const char *sweep);
+
 /* Adds the points of one rule: the product of the axis options that it has (sweep
  * "command") or, where none applies, its named sweeps of `suite` (UB_SUITE_*). The
  * rule's first axis varies fastest. Points that the plan has in the same sweep already are

@@ -160,10 +160,48 @@ static bool check_sweep(const struct ub_micro *micro, const struct ub_sweep *swe
     return true;
 }
 
-/* Names of sweeps that the plan gives itself. */
-static bool is_reserved(const char *name)
+static bool holds(const struct ub_values *all, const struct ub_values *some)
 {
-    return strcmp(name, "command") == 0 || strcmp(name, "ceiling") == 0;
+    for (size_t i = 0; i < some->count; i++) {
+        size_t at = 0;
+        while (at < all->count && all->values[at] != some->values[i])
+            at++;
+        if (at == all->count)
+            return false;
+    }
+    return true;
+}
+
+/* Whether one of two sweeps has all points of the other. */
+static bool nest(const struct ub_micro *micro, const struct ub_sweep *one, const struct ub_sweep *other)
+{
+    struct ub_values a[UB_MAX_AXES], b[UB_MAX_AXES];
+    if (!ub_ranges_parse(micro, one->axes, a, NULL))
+        return false;
+    if (!ub_ranges_parse(micro, other->axes, b, NULL)) {
+        ub_ranges_free(a);
+        return false;
+    }
+    bool in_other = true, in_one = true;
+    for (size_t i = 0; i < micro->axis_count; i++) {
+        in_other = in_other && holds(&b[i], &a[i]);
+        in_one = in_one && holds(&a[i], &b[i]);
+    }
+    ub_ranges_free(a);
+    ub_ranges_free(b);
+    return in_other || in_one;
+}
+
+/* A name may stand for fewer points in one suite than in another, never for other ones. */
+static bool check_namesake(const struct ub_micro *micro, const struct ub_sweep *sweep, const struct ub_sweep *before,
+                           struct ub_error *err)
+{
+    if (strcmp(before->name, sweep->name) != 0)
+        return true;
+    if ((before->suites & sweep->suites) != 0)
+        return ub_fail(err, UB_INTERNAL, "sweep %s stands twice in a suite", sweep->name);
+    return nest(micro, sweep, before) ||
+           ub_fail(err, UB_INTERNAL, "sweep %s has other points in one suite than in another", sweep->name);
 }
 
 static bool check_sweeps(const struct ub_micro *micro, struct ub_error *err)
@@ -171,13 +209,13 @@ static bool check_sweeps(const struct ub_micro *micro, struct ub_error *err)
     unsigned suites = 0;
     for (size_t i = 0; i < micro->sweep_count; i++) {
         const struct ub_sweep *sweep = &micro->sweeps[i];
-        if (!is_name(sweep->name) || is_reserved(sweep->name))
+        if (!is_name(sweep->name) || ub_plan_names(sweep->name))
             return ub_fail(err, UB_INTERNAL, "sweep %zu: '%s' cannot be its name", i, sweep->name ? sweep->name : "");
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(micro->sweeps[j].name, sweep->name) == 0 && (micro->sweeps[j].suites & sweep->suites) != 0)
-                return ub_fail(err, UB_INTERNAL, "sweep %s stands twice in a suite", sweep->name);
         if (!check_sweep(micro, sweep, err))
             return ub_fail_in(err, "sweep %s", sweep->name);
+        for (size_t j = 0; j < i; j++)
+            if (!check_namesake(micro, sweep, &micro->sweeps[j], err))
+                return false;
         suites |= sweep->suites;
     }
     if (!(suites & UB_SUITE_DEFAULT))

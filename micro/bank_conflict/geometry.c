@@ -5,30 +5,24 @@
 
 #include <stddef.h>
 
-/* What an axis that a pattern does not read must have. */
-enum { UNUSED_STRIDE = 1, UNUSED_PAD = 1, UNUSED_SHARE = 1 };
-
-static const struct {
-    bool stride, pad, share;
-} reads[BANK_CONFLICT_PATTERNS] = {
-    [BANK_CONFLICT_BY_STRIDE] = {.stride = true}, [BANK_CONFLICT_PADDED] = {.stride = true, .pad = true},
-    [BANK_CONFLICT_XOR] = {.stride = true},       [BANK_CONFLICT_COLUMN] = {.pad = true},
-    [BANK_CONFLICT_MULTICAST] = {.share = true},
+#define PATTERN(name) (1u << BANK_CONFLICT_##name)
+static const struct ub_axis_owner owners[] = {
+    {BANK_CONFLICT_STRIDE, 1, BANK_CONFLICT_PATTERN, PATTERN(BY_STRIDE) | PATTERN(PADDED) | PATTERN(XOR),
+     "stride applies to pattern=stride, padded and xor only"},
+    {BANK_CONFLICT_PAD, 1, BANK_CONFLICT_PATTERN, PATTERN(PADDED) | PATTERN(COLUMN),
+     "pad applies to pattern=padded and column only"},
+    {BANK_CONFLICT_SHARE, 1, BANK_CONFLICT_PATTERN, PATTERN(MULTICAST), "share applies to pattern=multicast only"},
 };
+const struct ub_axis_owners bank_conflict_owners = {sizeof owners / sizeof owners[0], owners};
 
-static const char *contradiction(const struct ub_gpu *gpu, const struct bank_conflict_geometry *g)
+static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point,
+                                 const struct bank_conflict_geometry *g)
 {
     if (gpu->cc_major < 5)
         return "before compute capability 5.0 banks are otherwise: 16 of them, or 8 bytes wide";
     if (g->op == BANK_CONFLICT_LDMATRIX && (gpu->cc_major < 7 || (gpu->cc_major == 7 && gpu->cc_minor < 5)))
         return "ldmatrix needs compute capability 7.5 (Turing) or later";
-    if (!reads[g->pattern].stride && g->stride != UNUSED_STRIDE)
-        return "stride applies to pattern=stride, padded and xor only";
-    if (!reads[g->pattern].pad && g->pad != UNUSED_PAD)
-        return "pad applies to pattern=padded and column only";
-    if (!reads[g->pattern].share && g->share != UNUSED_SHARE)
-        return "share applies to pattern=multicast only";
-    return NULL;
+    return ub_axis_ignored(&bank_conflict_owners, point);
 }
 
 /* A bound: no element of the pattern has this number or a higher one. */
@@ -79,7 +73,7 @@ const char *bank_conflict_resolve(const struct ub_gpu *gpu, const struct ub_poin
     g.region_bytes = region_bytes(&g);
     *out = g;
     const char *refused = ub_gpu_block_refused(gpu, BANK_CONFLICT_WARPS * BANK_CONFLICT_LANES, 0, g.region_bytes);
-    return refused != NULL ? refused : contradiction(gpu, &g);
+    return refused != NULL ? refused : contradiction(gpu, point, &g);
 }
 
 uint64_t bank_conflict_accesses(void)

@@ -63,6 +63,9 @@ struct bank_conflict_geometry {
     uint32_t region_bytes; /* of shared memory */
 };
 
+/* Which axes count where. */
+extern const struct ub_axis_owners bank_conflict_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */
 const char *bank_conflict_resolve(const struct ub_gpu *gpu, const struct ub_point *point,
                                   struct bank_conflict_geometry *out);

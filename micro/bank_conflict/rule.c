@@ -165,6 +165,8 @@ static const struct ub_chart_text chart_texts[] = {
     {"op", "Loads, stores and ldmatrix have the same banks", NULL},
     {"pattern", "Order is free, sharing is free, chance costs three turns", NULL},
     {"pad", "One element of padding removes the conflicts of a column", "gcd(32 + pad, 32) (4 bytes)"},
+    {"padding", "One element of padding removes the conflicts of a column", NULL},
+    {"ldmatrix", "Bank conflicts: a stride costs what it shares with the 32 banks", NULL},
     {"share", "Wide loads are merged for lane pairs n, n^1 or n, n^2 only", NULL},
     {"", "Bank conflicts: the busiest bank decides", NULL},
 };
@@ -219,6 +221,7 @@ const struct ub_micro ub_micro_bank_conflict = {
         },
     .axis_count = BANK_CONFLICT_AXES,
     .axes = axes,
+    .owners = &bank_conflict_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

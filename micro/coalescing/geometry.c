@@ -54,21 +54,29 @@ static bool has_fields(const struct coalescing_geometry *g)
     return g->pattern == COALESCING_AOS || g->pattern == COALESCING_SOA;
 }
 
+#define PATTERN(name) (1u << COALESCING_##name)
+static const struct ub_axis_owner owners[] = {
+    {COALESCING_STRIDE, 1, COALESCING_PATTERN, PATTERN(BY_STRIDE) | PATTERN(REVERSE) | PATTERN(BROADCAST),
+     "stride and offset apply to pattern=stride, reverse and broadcast only"},
+    {COALESCING_OFFSET, 0, COALESCING_PATTERN, PATTERN(BY_STRIDE) | PATTERN(REVERSE) | PATTERN(BROADCAST),
+     "stride and offset apply to pattern=stride, reverse and broadcast only"},
+    {COALESCING_FIELDS, 1, COALESCING_PATTERN, PATTERN(AOS) | PATTERN(SOA),
+     "fields applies to pattern=aos and pattern=soa only"},
+};
+const struct ub_axis_owners coalescing_owners = {sizeof owners / sizeof owners[0], owners};
+
 /* Why the values contradict each other, or NULL. */
 static const char *contradiction(const struct ub_point *point, const struct coalescing_geometry *g)
 {
     const int64_t *v = point->values;
-    const bool linear = g->pattern == COALESCING_BY_STRIDE || g->pattern == COALESCING_REVERSE ||
-                        g->pattern == COALESCING_BROADCAST || g->pattern == COALESCING_TILE;
     const uint32_t most = per_thread_auto(g);
     if (v[COALESCING_SHAPE] != 0 && (v[COALESCING_PATTERN] != COALESCING_BY_STRIDE || g->stride != 1))
         return "a 2D shape walks a matrix without gaps: it needs pattern=stride and stride=1";
     if (v[COALESCING_SHAPE] != 0 && g->block != COALESCING_TILE_THREADS)
         return "a 2D shape has 256 threads: it needs block=256";
-    if (!linear && (g->stride != 1 || g->offset != 0))
-        return "stride and offset apply to pattern=stride, reverse and broadcast only";
-    if (!has_fields(g) && g->fields != 1)
-        return "fields applies to pattern=aos and pattern=soa only";
+    const char *ignored = ub_axis_ignored(&coalescing_owners, point);
+    if (ignored != NULL)
+        return ignored;
     if ((g->per_thread & (g->per_thread - 1)) != 0 || g->per_thread > most)
         return "per_thread is 1, 2, 4, 8 or 16, and at most 16 bytes a thread: per_thread * bytes <= 16";
     if (g->pattern != COALESCING_BY_STRIDE && g->per_thread != most)

@@ -66,6 +66,9 @@ struct coalescing_geometry {
     uint64_t elements;          /* length of the region: highest element that can be touched + 1 */
 };
 
+/* Which axes count where. */
+extern const struct ub_axis_owners coalescing_owners;
+
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */
 const char *coalescing_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct coalescing_geometry *out);
 

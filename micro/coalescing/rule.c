@@ -273,6 +273,7 @@ const struct ub_micro ub_micro_coalescing = {
         },
     .axis_count = COALESCING_AXES,
     .axes = axes,
+    .owners = &coalescing_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

@@ -19,15 +19,15 @@ static const uint64_t elements_max = UINT64_C(1) << 38;
 
 /* Which work each axis is for. */
 static const struct ub_axis_owner owners[] = {
-    {FUSION_OP, FUSION_FMA, 1u << FUSION_ELEMENTWISE, "op is of work=elementwise only (leave it at fma)"},
-    {FUSION_STEPS, 8, 1u << FUSION_ELEMENTWISE, "steps is of work=elementwise only (leave it at 8)"},
-    {FUSION_N, 0, 1u << FUSION_ELEMENTWISE, "n is of work=elementwise only (leave it at auto)"},
-    {FUSION_LENGTH, 4096, 1u << FUSION_SOFTMAX, "length is of work=softmax only (leave it at 4096)"},
-    {FUSION_ROWS, 0, 1u << FUSION_SOFTMAX, "rows is of work=softmax only (leave it at auto)"},
-    {FUSION_SEQ, 2048, 1u << FUSION_ATTENTION, "seq is of work=attention only (leave it at 2048)"},
-    {FUSION_HEADS, 0, 1u << FUSION_ATTENTION, "heads is of work=attention only (leave it at auto)"},
+    {FUSION_OP, FUSION_FMA, FUSION_WORK, 1u << FUSION_ELEMENTWISE, "op is of work=elementwise only (leave it at fma)"},
+    {FUSION_STEPS, 8, FUSION_WORK, 1u << FUSION_ELEMENTWISE, "steps is of work=elementwise only (leave it at 8)"},
+    {FUSION_N, 0, FUSION_WORK, 1u << FUSION_ELEMENTWISE, "n is of work=elementwise only (leave it at auto)"},
+    {FUSION_LENGTH, 4096, FUSION_WORK, 1u << FUSION_SOFTMAX, "length is of work=softmax only (leave it at 4096)"},
+    {FUSION_ROWS, 0, FUSION_WORK, 1u << FUSION_SOFTMAX, "rows is of work=softmax only (leave it at auto)"},
+    {FUSION_SEQ, 2048, FUSION_WORK, 1u << FUSION_ATTENTION, "seq is of work=attention only (leave it at 2048)"},
+    {FUSION_HEADS, 0, FUSION_WORK, 1u << FUSION_ATTENTION, "heads is of work=attention only (leave it at auto)"},
 };
-const struct ub_axis_owners fusion_owners = {FUSION_WORK, sizeof owners / sizeof owners[0], owners};
+const struct ub_axis_owners fusion_owners = {sizeof owners / sizeof owners[0], owners};
 
 static uint64_t power_of_two_from(uint64_t least, uint64_t bytes)
 {

@@ -67,7 +67,7 @@ struct fusion_geometry {
     uint32_t kernels;           /* of one launch */
 };
 
-/* Which axes count with which words of work. */
+/* Which axes count where. */
 extern const struct ub_axis_owners fusion_owners;
 
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */

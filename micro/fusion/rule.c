@@ -192,6 +192,7 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 
 static const struct ub_chart_text chart_texts[] = {
     {"steps", "K steps take K kernels K times as long, one kernel until arithmetic decides", NULL},
+    {"steps_exp", "K steps take K kernels K times as long, one kernel until arithmetic decides", NULL},
     {"arithmetic", "Fused steps cost nothing until arithmetic takes longer than DRAM", NULL},
     {"n", "Fusion pays in L2 too: there it saves kernels and L2 bytes", NULL},
     {"length", "Reading a row again costs little while a cache has it", NULL},

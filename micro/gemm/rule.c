@@ -226,7 +226,7 @@ const struct ub_micro ub_micro_gemm = {
                 "no multiples of 32 elements apart, L1's tags decide, four of them a cycle, and the law is off by up "
                 "to a fifth. The counters of asynchronous copies have some that no copy asked for, about 320 a block, "
                 "and part of the zeroes beyond an edge: estimates. Under matrix instructions an H200 lowered its "
-                "clock to 1648 MHz (4096; cuBLAS 1614) to 1826 MHz (512) of 1980. The library has no law: its kernels "
+                "clock to 1648 MHz (4096; cuBLAS 1613) to 1826 MHz (512) of 1980. The library has no law: its kernels "
                 "are its own, and it splits k where C alone does not fill the GPU.",
             .consequence =
                 "An H200, 2048 x 2048 x 2048 in fp32: naive_col 0.49 TFLOP/s, naive_row 6.0, 32 x 32 tiles 8.9, 8 x 8 "

@@ -84,15 +84,21 @@ static bool choose_resident(const struct ub_gpu *gpu, int64_t asked, struct grid
     return make_resident(gpu, resident, g);
 }
 
+static const struct ub_axis_owner owners[] = {
+    {GRID_PER_SM, 1, GRID_BLOCKS, 1, "blocks says how many there are: per_sm and side need blocks=auto"},
+    {GRID_SIDE, GRID_AT, GRID_BLOCKS, 1, "blocks says how many there are: per_sm and side need blocks=auto"},
+    {GRID_SIZE, 0, GRID_WORK, 1u << GRID_DRAM, "size is that of the ring which work=dram reads"},
+};
+const struct ub_axis_owners grid_owners = {sizeof owners / sizeof owners[0], owners};
+
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, const struct grid_geometry *g)
 {
     const int64_t *v = point->values;
     if (g->blocks == 0)
         return "one block fewer than one is none: side=below needs per_sm=2 on a card of one SM";
-    if (v[GRID_BLOCKS] > 0 && (v[GRID_PER_SM] != 1 || v[GRID_SIDE] != GRID_AT))
-        return "blocks says how many there are: per_sm and side need blocks=auto";
-    if (v[GRID_SIZE] != 0 && g->work != GRID_DRAM)
-        return "size is that of the ring which work=dram reads";
+    const char *ignored = ub_axis_ignored(&grid_owners, point);
+    if (ignored != NULL)
+        return ignored;
     if (v[GRID_SIZE] != 0 && (uint64_t)v[GRID_SIZE] < grid_chunk_elements(g) * GRID_LOAD_BYTES)
         return "the ring is smaller than one chunk: a block reads length x 32 KiB, and size must hold that once";
     if (g->work == GRID_LATENCY &&

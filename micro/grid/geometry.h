@@ -42,6 +42,9 @@ struct grid_geometry {
     uint32_t chunks; /* of the ring, a power of two; 0: nothing is loaded */
 };
 
+/* Which axes count where. */
+extern const struct ub_axis_owners grid_owners;
+
 /* Fills `out`. Returns NULL, or why the axis values contradict each other or what this
  * card has (static text). */
 const char *grid_resolve(const struct ub_gpu *gpu, const struct ub_point *point, struct grid_geometry *out);

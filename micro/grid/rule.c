@@ -224,6 +224,7 @@ const struct ub_micro ub_micro_grid = {
         },
     .axis_count = GRID_AXES,
     .axes = axes,
+    .owners = &grid_owners,
     .sweep_count = COUNT(sweeps),
     .sweeps = sweeps,
     .counter_count = COUNT(counters),

@@ -64,28 +64,24 @@ static uint64_t cycle_of(const struct ub_gpu *gpu, uint64_t units)
 }
 
 static const struct ub_axis_owner owners[] = {
-    {LATENCY_LEVEL, LATENCY_L1, 1u << LATENCY_LOAD, "level says where loads go: op=load only (leave it at l1)"},
-    {LATENCY_FOOTPRINT, 0, 1u << LATENCY_LOAD | 1u << LATENCY_ATOMIC,
+    {LATENCY_LEVEL, LATENCY_L1, LATENCY_OP, 1u << LATENCY_LOAD,
+     "level says where loads go: op=load only (leave it at l1)"},
+    {LATENCY_FOOTPRINT, 0, LATENCY_OP, 1u << LATENCY_LOAD | 1u << LATENCY_ATOMIC,
      "only op=load and op=atomic have a footprint (leave it at auto)"},
-    {LATENCY_BYTES, 0, 1u << LATENCY_LOAD, "bytes applies to level=shared only (leave it at auto)"},
-    {LATENCY_WAYS, 1, 1u << LATENCY_LOAD, "ways applies to level=shared only (leave it at 1)"},
+    {LATENCY_BYTES, 0, LATENCY_LEVEL, 1u << LATENCY_SHARED, "bytes applies to level=shared only (leave it at auto)"},
+    {LATENCY_WAYS, 1, LATENCY_LEVEL, 1u << LATENCY_SHARED, "ways applies to level=shared only (leave it at 1)"},
 };
-const struct ub_axis_owners latency_owners = {LATENCY_OP, sizeof owners / sizeof owners[0], owners};
+const struct ub_axis_owners latency_owners = {sizeof owners / sizeof owners[0], owners};
 
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point,
                                  const struct latency_geometry *g)
 {
     const int64_t *v = point->values;
-    const bool in_shared = g->op == LATENCY_LOAD && g->level == LATENCY_SHARED;
     if (g->sm >= (uint32_t)gpu->sms)
         return "the GPU has no SM of this number";
     const char *ignored = ub_axis_ignored(&latency_owners, point);
     if (ignored != NULL)
         return ignored;
-    if (!in_shared && v[LATENCY_BYTES] != 0)
-        return "bytes applies to level=shared only (leave it at auto)";
-    if (!in_shared && g->ways != 1)
-        return "ways applies to level=shared only (leave it at 1)";
     if (v[LATENCY_BYTES] != 0 && g->bytes != 4 && g->bytes != 8 && g->bytes != 16)
         return "a lane loads 4, 8 or 16 bytes";
     if (v[LATENCY_FOOTPRINT] == 0 && g->footprint_bytes == 0)

@@ -79,7 +79,7 @@ struct latency_geometry {
     uint64_t units, cycle; /* units of the footprint; nodes of the walk, fewer in a large footprint */
 };
 
-/* Which axes count with which words of op. */
+/* Which axes count where. */
 extern const struct ub_axis_owners latency_owners;
 
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */

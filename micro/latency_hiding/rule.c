@@ -183,6 +183,8 @@ static const struct ub_chart_text chart_texts[] = {
      "Little's law up to the ceiling"},
     {"warps", "Latency hiding: throughput is what is in flight ÷ latency, until the card is full",
      "Little's law up to the ceiling"},
+    {"wide", "Latency hiding: throughput is what is in flight ÷ latency, until the card is full",
+     "Little's law up to the ceiling"},
     {"ilp", "Latency hiding: independent operations stand in for warps", NULL},
     {"bytes", "Latency hiding: wide loads stand in for warps", NULL},
     {"", "Latency hiding: throughput is what is in flight ÷ latency", NULL},

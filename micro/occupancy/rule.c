@@ -177,6 +177,8 @@ static void metrics(const struct ub_facts *facts, struct ub_metrics *out)
 
 static const struct ub_chart_text chart_texts[] = {
     {"resident", "Warps and independent operations fill a card alike", "blocks x warps of a block / 64"},
+    {"compute", "Warps and independent operations fill a card alike", "blocks x warps of a block / 64"},
+    {"latency", "Warps and independent operations fill a card alike", "blocks x warps of a block / 64"},
     {"registers", "Registers take warps away in steps", "floor(16384 / registers a warp) warps a partition"},
     {"shared", "Shared memory takes blocks away in steps", "floor(228 KiB / (shared + 1 KiB)) blocks"},
     {"block", "Blocks that do not divide an SM leave warps out", "floor(64 / warps of a block) blocks"},

@@ -27,12 +27,14 @@ static bool power_of_two(int64_t value)
 
 /* What a whole sum has and the block phase alone has not. */
 static const struct ub_axis_owner owners[] = {
-    {REDUCE_N, 0, 1u << REDUCE_SUM,
+    {REDUCE_N, 0, REDUCE_WORK, 1u << REDUCE_SUM,
      "n is of work=sum only: work=block adds up one element a thread (leave it at auto)"},
-    {REDUCE_BYTES, 16, 1u << REDUCE_SUM, "bytes is of work=sum only: work=block loads one element (leave it at 16)"},
-    {REDUCE_LOADS, 4, 1u << REDUCE_SUM, "loads is of work=sum only: work=block loads one element (leave it at 4)"},
+    {REDUCE_BYTES, 16, REDUCE_WORK, 1u << REDUCE_SUM,
+     "bytes is of work=sum only: work=block loads one element (leave it at 16)"},
+    {REDUCE_LOADS, 4, REDUCE_WORK, 1u << REDUCE_SUM,
+     "loads is of work=sum only: work=block loads one element (leave it at 4)"},
 };
-const struct ub_axis_owners reduce_owners = {REDUCE_WORK, sizeof owners / sizeof owners[0], owners};
+const struct ub_axis_owners reduce_owners = {sizeof owners / sizeof owners[0], owners};
 
 /* The block phase alone: one block, one element a thread, one load of it. */
 static const char *resolve_phase(struct reduce_geometry *g)

@@ -74,7 +74,7 @@ struct reduce_geometry {
     uint64_t n;
 };
 
-/* Which axes count with which words of work. */
+/* Which axes count where. */
 extern const struct ub_axis_owners reduce_owners;
 
 /* Fills `out`. Returns NULL, or why the point cannot run on this GPU (static text). */

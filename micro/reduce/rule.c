@@ -223,7 +223,7 @@ static const struct ub_chart_text chart_texts[] = {
      "steps × (latency + warps × issue)"},
     {"phase_float", "Alone, a block adds floats by shuffles, not by a loop of compare-and-swap", NULL},
     {"variant", "Ways to add up differ in a block, seldom in a whole sum", NULL},
-    {"", "A long sum takes as long as its loads", NULL},
+    {"", "What it takes to add up an array", NULL},
 };
 
 const struct ub_micro ub_micro_reduce = {

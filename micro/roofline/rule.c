@@ -138,7 +138,7 @@ static const struct ub_chart_text chart_texts[] = {
      "roofs less the loop's other instructions"},
     {"load", "Without arithmetic every type loads at DRAM's ceiling", NULL},
     {"type", "Half the bytes and twice the operations: each type has its roof", NULL},
-    {"", "Roofline: the lower of two roofs", NULL},
+    {"", "Roofline: arithmetic against bytes", NULL},
 };
 
 const struct ub_micro ub_micro_roofline = {

@@ -20,12 +20,12 @@ static const struct {
 
 /* One stage alone is issued in the same order either way, and only a kernel works. */
 static const struct ub_axis_owner owners[] = {
-    {STREAMS_ORDER, STREAMS_DEPTH, 1u << STREAMS_PIPELINE | 1u << STREAMS_BOTH_WAYS,
+    {STREAMS_ORDER, STREAMS_DEPTH, STREAMS_STAGES, 1u << STREAMS_PIPELINE | 1u << STREAMS_BOTH_WAYS,
      "order is of stages=pipeline and stages=both only: one stage has but one order (leave it at depth)"},
-    {STREAMS_WORK, 64, 1u << STREAMS_PIPELINE | 1u << STREAMS_ONLY_KERNEL,
+    {STREAMS_WORK, 64, STREAMS_STAGES, 1u << STREAMS_PIPELINE | 1u << STREAMS_ONLY_KERNEL,
      "work is of stages=pipeline and stages=kernel only: copies compute nothing (leave it at 64)"},
 };
-const struct ub_axis_owners streams_owners = {STREAMS_STAGES, sizeof owners / sizeof owners[0], owners};
+const struct ub_axis_owners streams_owners = {sizeof owners / sizeof owners[0], owners};
 
 static const char *why_not(const struct ub_gpu *gpu, const struct streams_geometry *g)
 {

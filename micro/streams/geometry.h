@@ -70,7 +70,7 @@ struct streams_geometry {
 /* The buffers of a point. */
 enum streams_buffer { STREAMS_HOST_IN, STREAMS_DEVICE_IN, STREAMS_DEVICE_OUT, STREAMS_HOST_OUT, STREAMS_BUFFERS };
 
-/* Which axes count with which words of stages. */
+/* Which axes count where. */
 extern const struct ub_axis_owners streams_owners;
 
 /* Fills `out`. Returns NULL, or why the point cannot run on this GPU (static text). */

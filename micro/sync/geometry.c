@@ -134,19 +134,19 @@ static uint32_t blocks_of(const struct ub_gpu *gpu, const struct ub_point *point
 /* Which operation each axis is for. */
 static const struct ub_axis_owner owners[] = {
 #define OP(name) (1u << SYNC_OP_##name)
-    {SYNC_RESIDENT, 1, OP(BLOCK), "resident is of op=block only (leave it at 1)"},
-    {SYNC_GROUPS, 1, OP(NAMED), "groups is of op=named only (leave it at 1)"},
-    {SYNC_CLUSTER, 0, OP(CLUSTER) | OP(CLUSTER_RELAXED),
+    {SYNC_RESIDENT, 1, SYNC_OP, OP(BLOCK), "resident is of op=block only (leave it at 1)"},
+    {SYNC_GROUPS, 1, SYNC_OP, OP(NAMED), "groups is of op=named only (leave it at 1)"},
+    {SYNC_CLUSTER, 0, SYNC_OP, OP(CLUSTER) | OP(CLUSTER_RELAXED),
      "cluster is of op=cluster and cluster_relaxed only (leave it at auto)"},
-    {SYNC_BLOCKS, 0, OP(GRID), "blocks is of op=grid only (leave it at auto)"},
-    {SYNC_LAUNCHES, 1, OP(LAUNCH) | OP(GRAPH), "launches is of op=launch and op=graph only (leave it at 1)"},
-    {SYNC_BLOCK, 0,
+    {SYNC_BLOCKS, 0, SYNC_OP, OP(GRID), "blocks is of op=grid only (leave it at auto)"},
+    {SYNC_LAUNCHES, 1, SYNC_OP, OP(LAUNCH) | OP(GRAPH), "launches is of op=launch and op=graph only (leave it at 1)"},
+    {SYNC_BLOCK, 0, SYNC_OP,
      OP(BLOCK) | OP(NAMED) | OP(WARP) | OP(SHUFFLE) | OP(VOTE) | OP(CLUSTER) | OP(CLUSTER_RELAXED) | OP(GRID),
      "fences are of one warp, and the host launches one warp: leave block at auto"},
-    {SYNC_BARRIER, SYNC_KEPT, OP(BLOCK) | OP(NAMED) | OP(CLUSTER) | OP(GRID) | OP(STREAM),
+    {SYNC_BARRIER, SYNC_KEPT, SYNC_OP, OP(BLOCK) | OP(NAMED) | OP(CLUSTER) | OP(GRID) | OP(STREAM),
      "barrier=left_out is for op=block, named, cluster, grid and stream: elsewhere nothing is sure to go wrong"},
 };
-const struct ub_axis_owners sync_owners = {SYNC_OP, sizeof owners / sizeof owners[0], owners};
+const struct ub_axis_owners sync_owners = {sizeof owners / sizeof owners[0], owners};
 
 static const char *contradiction(const struct ub_gpu *gpu, const struct ub_point *point, struct sync_geometry *g)
 {

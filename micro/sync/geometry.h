@@ -100,7 +100,7 @@ struct sync_geometry {
     uint32_t shared_bytes;
 };
 
-/* Which axes count with which words of op. */
+/* Which axes count where. */
 extern const struct ub_axis_owners sync_owners;
 
 /* Fills `out`. Returns NULL, or why the point cannot run (static text). */

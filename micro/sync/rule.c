@@ -200,6 +200,7 @@ static const struct ub_chart_text chart_texts[] = {
     {"resident_many", "Barriers of all blocks of an SM go through one unit", NULL},
     {"resident", "Barriers of all blocks of an SM go through one unit", NULL},
     {"groups", "Named barriers share the unit; a number in a register costs cycles", NULL},
+    {"groups_few", "Named barriers share the unit; a number in a register costs cycles", NULL},
     {"warp", "A warp's barrier is a NOP; a shuffle and a vote take their latency", NULL},
     {"cluster", "A cluster's barrier costs more than a block's, and its fence most of it", NULL},
     {"cluster_block", "The fences of a cluster's barrier cost more the more warps make them", NULL},

@@ -219,7 +219,7 @@ static const struct ub_chart_text chart_texts[] = {
     {"bytes", "Wider elements make wider pieces of a row", NULL},
     {"rows", "A thread that waits for its block needs 32 bytes in flight", NULL},
     {"order", "Blocks should write, not read, along the rows of DRAM", NULL},
-    {"", "Transpose: whole sectors on both sides, no bank conflict between", NULL},
+    {"", "Transpose: sectors on both sides, banks between", NULL},
 };
 
 const struct ub_micro ub_micro_transpose = {

@@ -65,6 +65,25 @@ expect 0 "" plot typed.json -o -
 tr -s ' \n' ' ' <out | grep -q "split; passes; online: some of length 1024, 2048" || fail "a note for all series alike: $(cat out)"
 rm typed.json
 
+# A sweep without a sentence of its own has that of its x axis only if it is like the sweep of that name.
+# says RULE SWEEP WORDS...: what stands in the chart of a sweep of the record in reports/
+says() {
+    local rule=$1 sweep=$2 words
+    shift 2
+    expect 0 "" plot "$UBENCH_SOURCE/reports/h200/$rule.json" --sweep "$sweep" -o says.svg --force
+    for words; do grep -qF ">$words" says.svg || fail "$rule $sweep lacks '$words'"; done
+}
+says roofline l2 "Roofline: arithmetic against bytes"
+says sync warps_all "What synchronising costs"
+says latency past_l1 "Latency: what a thread waits"
+says coalescing far "Coalescing: a warp pays for whole sectors"
+# Of what is held fixed, axes that count at no point of the chart are not named.
+says latency op "NVIDIA H200 · median"
+says sync wait "NVIDIA H200 · barrier kept"
+says bank_conflict stride "NVIDIA H200 · pattern stride"
+says atomics lines "NVIDIA H200 · space global, way plain, type int, result unused, 32768 addresses"
+rm says.svg
+
 expect 2 "a.gif: the ending" plot run.json -o a.gif
 expect 2 "svg, png, pdf or dumb" plot run.json --term gif
 expect 2 "its axes are: stride" plot run.json --x strid
