@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "harness/cuda/runtime.h"
+#include "harness/engine/samples.h"
 #include "harness/engine/stats.h"
 #include "harness/engine/worker.h"
 #include "harness/engine/worker_private.h"
@@ -17,7 +18,6 @@
 enum { CHUNK = 64 };
 enum { EXTRA_ROUNDS = 10, MAX_ROUNDS = 100, MAX_REMEASURE = 3, PAUSE_US = 50000, WARM_WINDOWS = 100 };
 static const double CI_GOAL = 0.005;                    /* half width over median */
-static const double THROTTLE_SHARE = 0.95;              /* of the point's median clock */
 static const double STEADY_SHARE = 0.01;                /* three windows of equal clock */
 static const unsigned long long WARM_CYCLES = 40000000; /* about 20 ms a window */
 
@@ -126,9 +126,8 @@ static void open_timers(const struct chunk *chunk)
 /* Whether the SM clock was well under what this point has had so far. */
 static bool throttled(const struct ub_task *task, const struct ub_sample *sample)
 {
-    if (task->sample_count < 5 || isnan(sample->clock_mhz))
-        return false;
-    return sample->clock_mhz < THROTTLE_SHARE * ub_median(task->sample_clocks, task->sample_count);
+    return task->sample_count >= UB_CLOCKS_NEED &&
+           sample->clock_mhz < ub_throttle_limit_mhz(task->sample_clocks, task->sample_count);
 }
 
 static bool take_sample(struct ub_task *task, struct ub_error *err)

@@ -358,3 +358,13 @@ void ub_plan_free(struct ub_plan *plan)
     free(plan->points);
     *plan = (struct ub_plan){0};
 }
+
+double ub_footprint_bytes(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_point *point)
+{
+    struct ub_footprint footprint = {0};
+    double bytes = 0;
+    micro->footprint(gpu, point, &footprint);
+    for (size_t i = 0; i < footprint.count; i++)
+        bytes += (double)footprint.buffers[i].size_bytes;
+    return bytes;
+}

@@ -46,6 +46,9 @@ void ub_plan_free(struct ub_plan *plan);
 /* Parses "op=load bytes=16" over the initial values of the rule into one point. */
 bool ub_point_parse(const struct ub_micro *micro, const char *axes, struct ub_point *out, struct ub_error *err);
 
+/* Bytes of all buffers of a point. */
+double ub_footprint_bytes(const struct ub_micro *micro, const struct ub_gpu *gpu, const struct ub_point *point);
+
 /* Parses the text of a sweep ("stride=1..32 op=load,store") into the values of every
  * axis; an axis not named has its initial value alone. Free with ub_ranges_free(). */
 bool ub_ranges_parse(const struct ub_micro *micro, const char *axes, struct ub_values ranges[UB_MAX_AXES],

@@ -13,6 +13,7 @@
 #include "harness/engine/axis.h"
 #include "harness/engine/law.h"
 #include "harness/engine/run_private.h"
+#include "harness/engine/samples.h"
 #include "harness/engine/spawn.h"
 #include "harness/engine/stats.h"
 #include "harness/engine/worker.h"
@@ -43,11 +44,7 @@ static void add_planned(const struct ub_planned *planned, bool zeros, bool cold,
         ub_set_string(&point->reason, planned->skip);
         return;
     }
-    struct ub_footprint footprint = {0};
-    micro->footprint(gpu, &planned->point, &footprint);
-    point->footprint_bytes = 0;
-    for (size_t i = 0; i < footprint.count; i++)
-        point->footprint_bytes += (double)footprint.buffers[i].size_bytes;
+    point->footprint_bytes = ub_footprint_bytes(micro, gpu, &planned->point);
 }
 
 static void add_plan(const struct ub_run_request *request, struct ub_record *record)
@@ -374,42 +371,13 @@ static void phase(struct ub_run *run, const struct ub_micro *micro, enum ub_job_
 
 /* ---- after the workers ------------------------------------------------------ */
 
-/* Fewer samples of one mode often have such a gap: of 5574 points with ten samples each on an
- * H200, 373 had one. */
-enum { MODES_NEED = 20 };
-
 static void warn_of_samples(struct ub_record *record, size_t index, const struct ub_summary *summary)
 {
-    const struct ub_time *time = &record->points[index].time;
-    int throttled = 0;
-    for (size_t i = 0; i < time->n; i++)
-        throttled += (time->samples[i].flags & UB_FLAG_THROTTLED) != 0;
-    if (throttled > 0)
-        ub_record_warn(record, "unstable-clock", (long)index,
-                       "%d of %zu samples had an SM clock more than 5 %% under the point's median", throttled, time->n);
-    if (summary->two_modes && time->n >= MODES_NEED)
-        ub_record_warn(record, "two-modes", (long)index, "the samples fall into two groups, round %.6g and %.6g ns",
-                       summary->mode_low, summary->mode_high);
-    if (time->outliers * 10 > (int)time->n)
-        ub_record_warn(record, "outliers", (long)index, "%d of %zu samples are far from the median", time->outliers,
-                       time->n);
-}
-
-/* A worker flags a slow clock against the samples before it; here all are known, so the
- * first few are judged as well. */
-static void flag_throttled(struct ub_time *time)
-{
-    const double share = 0.95;
-    double *clocks = malloc(time->n * sizeof *clocks);
-    size_t count = 0;
-    for (size_t i = 0; clocks && i < time->n; i++)
-        if (!isnan(time->samples[i].clock_mhz))
-            clocks[count++] = time->samples[i].clock_mhz;
-    double limit = count > 0 ? share * ub_median(clocks, count) : 0;
-    for (size_t i = 0; count > 0 && i < time->n; i++)
-        if (time->samples[i].clock_mhz < limit)
-            time->samples[i].flags |= UB_FLAG_THROTTLED;
-    free(clocks);
+    struct ub_sample_warning warnings[UB_SAMPLE_WARNINGS];
+    ub_sample_warnings(&record->points[index].time, summary, warnings);
+    for (size_t i = 0; i < UB_SAMPLE_WARNINGS; i++)
+        if (warnings[i].due)
+            ub_record_warn(record, warnings[i].code, (long)index, "%s", warnings[i].text);
 }
 
 static void summarise(struct ub_run *run, size_t index)
@@ -418,7 +386,7 @@ static void summarise(struct ub_run *run, size_t index)
     struct ub_summary summary;
     if (point->time.n == 0)
         return;
-    flag_throttled(&point->time);
+    ub_flag_throttled(&point->time);
     ub_time_summarise(&point->time, ub_tick_of(&run->record->constants, point), &summary);
     warn_of_samples(run->record, index, &summary);
 }

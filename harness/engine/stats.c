@@ -190,7 +190,9 @@ static void find_modes(const double *sorted, size_t n, struct ub_summary *out)
         if (sorted[i] - sorted[i - 1] > sorted[split] - sorted[split - 1])
             split = i;
     const double gap = sorted[split] - sorted[split - 1], range = sorted[n - 1] - sorted[0];
-    if (!(gap > range / 2) || 5 * split < n || 5 * (n - split) < n)
+    /* A gap of just half, as ticks make it, must not depend on the last digit of a record. */
+    const double rounding = 1e-9 * fabs(sorted[n - 1]);
+    if (!(gap > range / 2 + rounding) || 5 * split < n || 5 * (n - split) < n)
         return;
     out->two_modes = true;
     out->mode_low = ub_quantile_sorted(sorted, split, 0.5);
