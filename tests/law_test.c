@@ -4,6 +4,7 @@
  * min(4 stride, 32) sectors. Every way in which a saved record can contradict
  * itself or the law is one row of a table. */
 #include "harness/engine/law.h"
+#include "harness/engine/plan.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -103,6 +104,19 @@ static void steps_timeline(const struct ub_gpu *gpu, const struct ub_constants *
     (void)out;
 }
 
+/* With and without a tick. */
+static enum ub_timer steps_timer(const struct ub_point *point)
+{
+    return point->values[STRIDE] % 2 == 0 ? UB_TIMER_EVENT : UB_TIMER_HOST;
+}
+
+static void steps_footprint(const struct ub_gpu *gpu, const struct ub_point *point, struct ub_footprint *out)
+{
+    (void)gpu;
+    out->count = 1;
+    out->buffers[0].size_bytes = (uint64_t)point->values[STRIDE] * 1024;
+}
+
 static const struct ub_micro steps = {.name = "steps",
                                       .rule = "A warp touches min(4 stride, 32) sectors.",
                                       .axis_count = AXES,
@@ -113,6 +127,8 @@ static const struct ub_micro steps = {.name = "steps",
                                       .provides = provides,
                                       .metric_count = COUNT(metric_keys),
                                       .metric_keys = metric_keys,
+                                      .timer = steps_timer,
+                                      .footprint = steps_footprint,
                                       .law = steps_law,
                                       .metrics = steps_metrics,
                                       .timeline = steps_timeline};
@@ -197,9 +213,10 @@ static void add_point(struct ub_record *record, const struct ub_gpu *gpu, int64_
     ub_point_add_axis(point, "stride", NULL, stride);
     ub_point_add_axis(point, "op", op_words[op], op);
     ub_point_add_axis(point, "size", "auto", 0);
+    point->timer = steps_timer(&values);
+    point->footprint_bytes = ub_footprint_bytes(&steps, gpu, &values);
     ub_law_apply(&steps, gpu, &record->constants, &values, point);
     if (record->source != UB_PREDICTED) {
-        point->timer = stride % 2 == 0 ? UB_TIMER_EVENT : UB_TIMER_HOST; /* with and without a tick */
         time_point(&record->constants, point);
         count_point(point);
     }

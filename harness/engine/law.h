@@ -61,8 +61,10 @@ bool ub_point_from_record(const struct ub_micro *micro, const struct ub_record_p
  * the point's label; returns their number. Problems: an exact counter whose measured
  * value is not the recomputed prediction; a stored prediction that differs from the
  * recomputed one; a stored verdict, summary (median, interval), metric or constant that
- * the record's own data contradict; a measured value in a predicted record, or at a point
- * that failed or was skipped. Doubles may differ by 1e-9.
+ * the record's own data contradict; a flag (throttled) or a warning of samples that they do not
+ * bear out, or lack; another timer, footprint or useful bytes than the rule's; a counter without
+ * value and reason where others were read; a measured value in a predicted record, at a point
+ * that failed or was skipped, or in a run without counters. Doubles may differ by 1e-9.
  * A point of a rule, an axis or a word that this build lacks is untestable: its
  * summary and verdicts are checked from the record alone, its law is not. */
 struct ub_check_counts {

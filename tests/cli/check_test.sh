@@ -24,7 +24,13 @@ change() {
 import json, sys
 with open(sys.argv[1]) as file:
     record = json.load(file)
-point = [p for p in record["ubench"]["points"] if p["axes"]["stride"] == 8][0]
+points = record["ubench"]["points"]
+point = [p for p in points if p["axes"]["stride"] == 8][0]
+time = point["time_ns"]
+
+def warn(code):
+    record["ubench"]["warnings"].append({"code": code, "point": points.index(point), "text": "made up"})
+
 exec(sys.argv[3])
 with open(sys.argv[2], "w") as file:
     json.dump(record, file)
@@ -59,7 +65,12 @@ fi
 changes='point["counters"]["global_load_sectors"]["predicted"] += 1|global_load_sectors is predicted as
 point["law"]["time"]["predicted_ns"] *= 1.5|predicted_ns is
 point["law"]["counters"] = "holds"|the verdict on counters is "holds" in the record, "not-tested"
-point["metrics"]["useful_bandwidth"]["value"] *= 2|the useful_bandwidth is'
+point["metrics"]["useful_bandwidth"]["value"] *= 2|the useful_bandwidth is
+point["timer"] = "host"|its timer is host in the record, event by the rule
+point["footprint_bytes"] += 256|footprint_bytes is
+point["footprint_bytes"] = None|footprint_bytes is
+point["useful_bytes"] *= 2|useful_bytes is
+warn("outliers")|the record has the warning outliers, its samples give none'
 while IFS='|' read -r expression text; do
     change "$predicted" "$scratch/changed.json" "$expression" || fail "cannot do $expression"
     expect 1 "$text" "$UBENCH" check "$scratch/changed.json"
@@ -93,6 +104,20 @@ point["time_ns"]["samples"][0] *= 0.5|min is
 point["time_ns"]["ci_lo"] -= 900; point["time_ns"]["ci_hi"] += 900|ci_lo is
 point["time_ns"]["batch"] = 0|batch is 0
 point["time_ns"]["clock_mhz"] = [0 for s in point["time_ns"]["samples"]]|clock_mhz of sample 0 is 0
+time["clock_mhz"][3] *= 0.9|sample 3 lacks the flag throttled
+time["clock_mhz"][3] *= 0.9|the record lacks the warning unstable-clock: 1 of
+time["flags"] = [{"sample": 7, "is": ["throttled"]}]; warn("unstable-clock")|sample 7 is flagged throttled
+time["clock_mhz"] = None; time["flags"] = [{"sample": 7, "is": ["throttled"]}]|sample 7 is flagged throttled
+warn("unstable-clock")|the record has the warning unstable-clock, its samples give none
+warn("two-modes")|the record has the warning two-modes, its samples give none
+warn("outliers")|the record has the warning outliers, its samples give none
+time["samples"][:5] = [9 * t for t in time["samples"][:5]]|the record lacks the warning outliers
+time["samples"][:10] = [9 * t for t in time["samples"][:10]]|the record lacks the warning two-modes
+point["timer"] = "host"|its timer is host in the record, event by the rule
+point["footprint_bytes"] += 256|footprint_bytes is
+point["useful_bytes"] *= 2|useful_bytes is
+point["counters"]["global_lines"]["measured"] = None|global_lines was not measured, and no reason says why
+point["counters"]["global_lines"].update(measured=None, reason="")|global_lines was not measured, and no reason says why
 record["ubench"]["points"].append(point)|stands twice in the sweep
 point["status"] = "failed"|is failed, yet'
     while IFS='|' read -r expression text; do
@@ -124,7 +149,17 @@ END
     "$UBENCH_FAKE_BINARY" run coalescing --size 1Mi --stride 8 --counters off -o "$scratch/uncounted.json" -f json >/dev/null 2>&1
     expect 0 "no exact counter was measured, so this file proves no law" "$UBENCH" check "$scratch/uncounted.json"
     expect 1 "not measured (--counters require)" "$UBENCH" check --counters require "$scratch/uncounted.json"
-    change "$measured" "$scratch/changed.json" 'point["counters"]["global_lines"]["measured"] = None'
+    for how in off none; do
+        change "$measured" "$scratch/changed.json" 'record["ubench"]["run"]["counters"] = "'$how'"'
+        expect 1 "run: its counters are \"$how\" in the record, yet" "$UBENCH" check "$scratch/changed.json"
+    done
+    # What was measured again stands in no other value; a page has no samples to compute from.
+    change "$measured" "$scratch/changed.json" 'time["flags"] = [{"sample": 7, "is": ["remeasured"]}]'
+    expect 0 "0 problems" "$UBENCH" check "$scratch/changed.json"
+    change "$measured" "$scratch/changed.json" 'time.update(samples=None, clock_mhz=None, flags=None); warn("outliers")'
+    expect 0 "0 problems" "$UBENCH" check "$scratch/changed.json"
+    change "$measured" "$scratch/changed.json" \
+        'point["counters"]["global_lines"].update(measured=None, reason="not read")'
     expect 0 "0 problems" "$UBENCH" check "$scratch/changed.json"
     expect 1 "1 not measured (--counters require)" "$UBENCH" check --counters require "$scratch/changed.json"
 fi
@@ -138,6 +173,27 @@ for record in "${UBENCH_SOURCE:-.}"/reports/*/*.json; do
         ;;
     esac
     expect 0 "0 broken" "$UBENCH" check "$record"
+    # Throttled samples follow from their clocks, and the warnings from the samples.
+    python3 - "$record" "$scratch/changed.json" <<'END'
+import json, sys
+record = json.load(open(sys.argv[1]))["ubench"]
+flags = 0
+for p in record["points"]:
+    if p["time_ns"]:
+        flags += sum("throttled" in f["is"] for f in p["time_ns"]["flags"])
+        p["time_ns"]["flags"] = []
+warned = [w for w in record["warnings"] if w["code"] in ("unstable-clock", "two-modes", "outliers")]
+record["warnings"] = [w for w in record["warnings"] if w not in warned]
+json.dump({"ubench": record}, open(sys.argv[2], "w"))
+open(sys.argv[2] + ".counts", "w").write("%d %d\n" % (flags, len(warned)))
+END
+    read -r flags warned <"$scratch/changed.json.counts"
+    if [ "$warned" -gt 0 ]; then
+        expect 1 "the record lacks the warning" "$UBENCH" check "$scratch/changed.json"
+        [ "$(grep -c "lacks the warning" "$scratch/out")" -eq "$warned" ] || fail "$record: not every warning was missed"
+        [ "$(grep -c "lacks the flag throttled" "$scratch/out")" -eq "$flags" ] ||
+            fail "$record: not every flag was missed"
+    fi
     # Events tick there, so that the launches of a sample decide on the interval.
     case $record in */coalescing.json)
         change "$record" "$scratch/changed.json" 'point["time_ns"]["batch"] += 1'
