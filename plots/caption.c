@@ -156,7 +156,7 @@ static bool shows_all(const struct ub_values *ranges, const struct ub_selection 
 }
 
 /* Whether the sweep is about what the chart has along x, the axis that it varies most, and has
- * what the chart has beside it. */
+ * what the chart has beside it, and its words. */
 static bool has_its_like(const struct ub_selection *selection, const struct ub_sweep *sweep)
 {
     struct ub_values ranges[UB_MAX_AXES];
@@ -164,8 +164,9 @@ static bool has_its_like(const struct ub_selection *selection, const struct ub_s
         return false;
     bool like = ranges[selection->x].count > 1 && shows_all(ranges, selection);
     for (size_t i = 0; like && i < selection->micro->axis_count; i++)
-        like = (int)i == selection->x ||
-               (ranges[i].count <= ranges[selection->x].count && holds_all(&ranges[i], selection, i));
+        like = (int)i == selection->x
+                   ? selection->micro->axes[i].kind != UB_AXIS_WORD || holds_all(&ranges[i], selection, i)
+                   : ranges[i].count <= ranges[selection->x].count && holds_all(&ranges[i], selection, i);
     ub_ranges_free(ranges);
     return like;
 }

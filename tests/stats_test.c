@@ -2,6 +2,7 @@
  *
  * Statistics against scipy (golden/stats_scipy.h), properties that hold for any
  * sample, and the generator against its authors' published sequence. */
+#include "harness/engine/samples.h"
 #include "harness/engine/stats.h"
 
 #include <math.h>
@@ -339,9 +340,30 @@ static void shuffle_permutes_evenly(void **state)
     ub_shuffle(&random, first, 0);
 }
 
+/* Two groups of few samples are seen, but nobody is warned of them; records of others may have it. */
+static void few_samples_give_no_warning_of_two_modes(void **state)
+{
+    static const struct {
+        size_t n;
+        bool two_modes, due, holds;
+    } rows[] = {{10, true, false, true}, {19, true, false, true}, {20, true, true, true}, {40, false, false, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ub_sample samples[40] = {{.time_ns = 1}};
+        const struct ub_time time = {.n = rows[i].n, .samples = samples};
+        const struct ub_summary summary = {.two_modes = rows[i].two_modes};
+        struct ub_sample_warning warnings[UB_SAMPLE_WARNINGS];
+        ub_sample_warnings(&time, &summary, warnings);
+        assert_string_equal(warnings[1].code, "two-modes");
+        assert_int_equal(warnings[1].due, rows[i].due);
+        assert_int_equal(warnings[1].holds, rows[i].holds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_samples_give_no_warning_of_two_modes),
         cmocka_unit_test(summaries_equal_scipy),
         cmocka_unit_test(interval_ranks_equal_the_binomial),
         cmocka_unit_test(quantiles_interpolate),

@@ -98,7 +98,7 @@ static void check_warnings(struct ub_checker *check, const struct ub_time *time,
         const bool there = has_warning(check, warnings[i].code);
         if (warnings[i].due && !there)
             ub_check_problem(check, "the record lacks the warning %s: %s", warnings[i].code, warnings[i].text);
-        else if (!warnings[i].due && there)
+        else if (!warnings[i].holds && there)
             ub_check_problem(check, "the record has the warning %s, its samples give none", warnings[i].code);
     }
 }

@@ -41,16 +41,18 @@ void ub_sample_warnings(const struct ub_time *time, const struct ub_summary *sum
                         struct ub_sample_warning warnings[UB_SAMPLE_WARNINGS])
 {
     struct ub_sample_warning *clock = &warnings[0], *modes = &warnings[1], *outliers = &warnings[2];
+    const bool many = summary->outliers * 10 > (int)time->n;
     int throttled = 0;
     for (size_t i = 0; i < time->n; i++)
         throttled += (time->samples[i].flags & UB_FLAG_THROTTLED) != 0;
-    *clock = (struct ub_sample_warning){.code = "unstable-clock", .due = throttled > 0};
+    *clock = (struct ub_sample_warning){.code = "unstable-clock", .due = throttled > 0, .holds = throttled > 0};
     snprintf(clock->text, sizeof clock->text,
              "%d of %zu samples had an SM clock more than 5 %% under the point's median", throttled, time->n);
-    *modes = (struct ub_sample_warning){.code = "two-modes", .due = summary->two_modes && time->n >= MODES_NEED};
+    *modes = (struct ub_sample_warning){
+        .code = "two-modes", .due = summary->two_modes && time->n >= MODES_NEED, .holds = summary->two_modes};
     snprintf(modes->text, sizeof modes->text, "the samples fall into two groups, round %.6g and %.6g ns",
              summary->mode_low, summary->mode_high);
-    *outliers = (struct ub_sample_warning){.code = "outliers", .due = summary->outliers * 10 > (int)time->n};
+    *outliers = (struct ub_sample_warning){.code = "outliers", .due = many, .holds = many};
     snprintf(outliers->text, sizeof outliers->text, "%d of %zu samples are far from the median", summary->outliers,
              time->n);
 }

@@ -21,7 +21,8 @@ void ub_flag_throttled(struct ub_time *time);
 /* A warning that follows from a point's own samples. */
 struct ub_sample_warning {
     const char *code; /* "outliers" */
-    bool due;
+    bool due;         /* a run gives it */
+    bool holds;       /* it is true: it may be there */
     char text[160];
 };
 enum { UB_SAMPLE_WARNINGS = 3 };

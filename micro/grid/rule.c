@@ -157,7 +157,7 @@ static const struct ub_chart_text chart_texts[] = {
      "an SM's waves / all"},
     {"per_sm", "One block too many costs a whole wave", "an SM's waves / all"},
     {"resident", "Blocks that wait: a wave is what the card holds", "an SM's waves / all"},
-    {"", "The last wave takes as long as a full one", NULL},
+    {"", "What the last wave of a grid takes", NULL},
 };
 
 const struct ub_micro ub_micro_grid = {

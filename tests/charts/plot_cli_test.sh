@@ -60,6 +60,8 @@ title_is "Latency hiding: with one narrow load a thread a full SM is not enough"
 title_is "Coalescing: useful bandwidth over op" coalescing --op all
 title_is "Gemm: performance over variant" gemm --variant all
 title_is "Occupancy: share of the peak over work" occupancy --work all
+title_is "Latency: latency over op" latency --op load,fma
+title_is "Sync: one operation over op" sync --op grid,launch
 "$UBENCH" run fusion --work softmax --variant all --length '1024..64Ki*2' --device model:h200 -q -f json -o typed.json --force
 expect 0 "" plot typed.json -o -
 tr -s ' \n' ' ' <out | grep -q "split; passes; online: some of length 1024, 2048" || fail "a note for all series alike: $(cat out)"
