@@ -155,8 +155,17 @@ static bool shows_all(const struct ub_values *ranges, const struct ub_selection 
     return true;
 }
 
+/* Along x numbers may go on beyond the sweep's; words are those of the sweep, or others. */
+static bool fits(const struct ub_values *ranges, const struct ub_selection *selection, size_t axis)
+{
+    const bool held = holds_all(&ranges[axis], selection, axis);
+    if ((int)axis == selection->x)
+        return held || selection->micro->axes[axis].kind != UB_AXIS_WORD;
+    return held && ranges[axis].count <= ranges[selection->x].count;
+}
+
 /* Whether the sweep is about what the chart has along x, the axis that it varies most, and has
- * what the chart has beside it, and its words. */
+ * what the chart has beside it. */
 static bool has_its_like(const struct ub_selection *selection, const struct ub_sweep *sweep)
 {
     struct ub_values ranges[UB_MAX_AXES];
@@ -164,9 +173,7 @@ static bool has_its_like(const struct ub_selection *selection, const struct ub_s
         return false;
     bool like = ranges[selection->x].count > 1 && shows_all(ranges, selection);
     for (size_t i = 0; like && i < selection->micro->axis_count; i++)
-        like = (int)i == selection->x
-                   ? selection->micro->axes[i].kind != UB_AXIS_WORD || holds_all(&ranges[i], selection, i)
-                   : ranges[i].count <= ranges[selection->x].count && holds_all(&ranges[i], selection, i);
+        like = fits(ranges, selection, i);
     ub_ranges_free(ranges);
     return like;
 }
@@ -193,11 +200,11 @@ static bool is_initial(const struct ub_selection *selection)
     struct ub_point initial;
     if (!ub_point_parse(micro, "", &initial, NULL))
         return false;
-    for (size_t axis = 0; axis < micro->axis_count; axis++)
-        for (size_t i = 0; (int)axis != selection->x && !is_series_axis(selection, (int)axis) && i < selection->count;
-             i++)
-            if (selection->points[i].values.values[axis] != initial.values[axis])
-                return false;
+    for (size_t axis = 0; axis < micro->axis_count; axis++) {
+        const struct ub_values one = {1, &initial.values[axis]};
+        if ((int)axis != selection->x && !is_series_axis(selection, (int)axis) && !holds_all(&one, selection, axis))
+            return false;
+    }
     return true;
 }
 

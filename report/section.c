@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/io/table.h"
+#include "plots/text.h"
 #include "report/draft.h"
 #include "report/html.h"
 #include "report/points.h"
